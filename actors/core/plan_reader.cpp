@@ -60,6 +60,7 @@ class reader {
   const json& root_;
   const tool_check& check_;
   read_plan out_;
+  bool refers_ = true;  ///< texts may hold `{{steps.ID.output}}`
   std::unordered_map<std::string, std::size_t> places_;  ///< by id
   /// What each step names in `depends_on`, as far as there are such steps.
   std::vector<std::vector<std::size_t>> named_;
@@ -114,13 +115,20 @@ read_plan reader::read() {
     complain("", "a plan is a table with a list of steps");
     return std::move(out_);
   }
-  check_keys(root_, "", {"steps", "timeout", "require_streaming"});
+  check_keys(root_, "",
+             {"steps", "timeout", "require_streaming", "references"});
   read_duration(root_, "", out_.plan.timeout);
   if (const auto* x = member(root_, "require_streaming")) {
     if (x->is_boolean())
       out_.plan.require_streaming = x->get<bool>();
     else
       complain("/require_streaming", "must be true or false");
+  }
+  if (const auto* x = member(root_, "references")) {
+    if (x->is_boolean())
+      refers_ = x->get<bool>();
+    else
+      complain("/references", "must be true or false");
   }
   const auto* steps = member(root_, "steps");
   if (steps == nullptr || (steps->is_array() && steps->empty())) {
@@ -281,7 +289,7 @@ void reader::link(std::size_t place) {
   const auto& step = out_.plan.steps[place];
   const auto& from = root_["steps"][place];
   for (const char* key : {"instruction", "arguments"})
-    if (const auto* x = from.is_object() ? member(from, key) : nullptr)
+    if (const auto* x = from.is_object() && refers_ ? member(from, key) : nullptr)
       check_texts(place, *x, step_at(place) + "/" + key);
   if (!step.tool.empty()) check_tool(place);
 }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "actors/core/control_tools.hpp"
 #include "actors/core/read_command.hpp"
 #include "messages/duration_text.hpp"
 #include "runtime/base/text.hpp"
@@ -49,6 +50,7 @@ class checker {
     });
     for (const auto& tool : x_.node.tools)
       check_tool_name({"node", "tools"}, tool);
+    for (const auto& tool : x_.mcp_server.tools) check_offered(tool);
   }
 
  private:
@@ -189,6 +191,20 @@ class checker {
     const auto near = nearest(name, known);
     add(at, near.empty() ? text + "; known: " + join_some(known)
                          : text + "; did you mean " + in_quotes(near) + "?");
+  }
+
+  void check_offered(const std::string& tool) {
+    const path at{"mcp_server", "tools"};
+    if (core::is_control_tool(tool))
+      return add(at, in_quotes(tool) +
+                         " belongs to an agent's run, and to "
+                         "nobody else");
+    if (tool == "run_task")
+      return add(at, "run_task is offered anyway, and this name is taken");
+    if (server_of(x_, tool))
+      return add(at, in_quotes(tool) +
+                         " is a server's: clients name that server themselves");
+    check_tool_name(at, tool);
   }
 
   void check_order(path at, duration base, duration cap) {

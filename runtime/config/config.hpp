@@ -294,6 +294,7 @@ struct config {
   std::map<std::string, agent_config> agents = {{"default", {}}};
   tools_config tools{};
   std::map<std::string, mcp_config> mcp{};
+  mcp_server_config mcp_server{};
   supervision_config supervision{};
   publish_config publish{};
   approvals_config approvals{};

@@ -28,8 +28,13 @@ void check_connection(const mcp_config& x, const reporter& report) {
   if (runs) {
     if (x.headers.text != "{}") report("headers", "only a url has headers");
     if (!x.token_env.empty()) report("token_env", "only a url has a token");
+    if (!x.client_id.empty()) report("client_id", "only a url has logins");
+    if (!x.client_secret_env.empty())
+      report("client_secret_env", "only a url has logins");
     return;
   }
+  if (x.client_id.empty() && !x.client_secret_env.empty())
+    report("client_secret_env", "is the secret of a client_id, give that, too");
   if (!x.env.empty()) report("env", "only a command sees variables");
   if (x.variables.text != "{}")
     report("variables", "only a command sees variables");

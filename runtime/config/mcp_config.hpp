@@ -41,6 +41,10 @@ struct mcp_config {
   std::string cwd{};            ///< where it runs; "": the working directory
   json_object headers{"{}"};    ///< texts; "${NAME}": a variable, kept secret
   std::string token_env{};      ///< variable that holds a bearer token
+  /// Of `riffle mcp login`: a program that the authorization server knows; "":
+  /// Riffle is registered there.
+  std::string client_id{};
+  std::string client_secret_env{};  ///< variable that holds its secret
   /// none: each tool may change anything; annotations: what it says of itself.
   std::string trust = "none";
   /// Longest wait of a run for a server that is not there yet.
@@ -48,6 +52,11 @@ struct mcp_config {
   std::vector<std::string> roots{};     ///< folders that it is told of
   std::string elicitation = "decline";  ///< decline defaults
   std::map<std::string, mcp_tool_config> tools{};
+};
+
+/// `[mcp_server]`: what Riffle offers as such a server, beside `run_task`.
+struct mcp_server_config {
+  std::vector<std::string> tools{};  ///< single tools, by Riffle's names
 };
 
 }  // namespace riffle::config

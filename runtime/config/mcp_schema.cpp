@@ -27,6 +27,8 @@ void visit(visitor& v, mcp_config& x) {
   v.field("cwd", &x.cwd, shaped(form::path));
   v.field("headers", &x.headers, shaped(form::texts));
   v.field("token_env", &x.token_env, shaped(form::identifier));
+  v.field("client_id", &x.client_id);
+  v.field("client_secret_env", &x.client_secret_env, shaped(form::identifier));
   v.field("trust", &x.trust, one_of({"none", "annotations"}));
   v.field("startup_timeout", &x.startup_timeout,
           from(millisecond, seconds_of_a_year));

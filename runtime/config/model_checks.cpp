@@ -295,7 +295,9 @@ std::vector<std::string> key_variables(const model_config& x) {
 }
 
 std::vector<std::string> key_variables(const mcp_config& x) {
-  return variables_of(x.token_env, x.headers);
+  auto out = variables_of(x.token_env, x.headers);
+  if (!x.client_secret_env.empty()) out.push_back(x.client_secret_env);
+  return out;
 }
 
 }  // namespace riffle::config

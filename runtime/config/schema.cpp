@@ -372,6 +372,7 @@ void visit(visitor& v, config& x) {
     v.rest(names(x.mcp), false,
            [&](const std::string& name) { visit(v, x.mcp[name]); });
   });
+  v.table("mcp_server", [&] { v.field("tools", &x.mcp_server.tools); });
   v.table("supervision", [&] { visit(v, x.supervision); });
   v.table("publish", [&] { visit(v, x.publish); });
   v.table("approvals", [&] { visit(v, x.approvals); });

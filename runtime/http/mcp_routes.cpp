@@ -7,11 +7,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "messages/json_strict.hpp"
 #include "runtime/base/digest.hpp"
-#include "runtime/base/media.hpp"
 #include "runtime/base/read_within.hpp"
 #include "runtime/base/text.hpp"
+#include "runtime/http/mcp_message.hpp"
 #include "runtime/http/mcp_source.hpp"
 #include "runtime/http/run_request_json.hpp"
 #include "runtime/service/views.hpp"
@@ -21,114 +20,21 @@ namespace riffle::http {
 
 namespace {
 
-constexpr std::string_view session_header = "mcp-session-id";
 constexpr std::string_view session_uri = "riffle://sessions/";
 constexpr std::string_view output_uri = "riffle://outputs/";
 constexpr std::size_t listed_sessions = 50;
 constexpr std::size_t most_sessions = 10'000;
-constexpr std::size_t longest_session = 128;
 constexpr std::size_t longest_output = std::size_t{4} << 20;
 
-/// What is asked, as far as that decides how it is answered.
-struct mcp_message {
-  mcp::json body{};
-  std::string method{};
-  std::string version{};  ///< of the newer era; empty: of the older one
-};
-
-mcp::json at(const mcp::json& x, const char* key) {
-  const auto found = x.is_object() ? x.find(key) : x.end();
-  return x.is_object() && found != x.end() ? *found : mcp::json{};
-}
-
-std::string text_of(const mcp::json& x) {
-  return x.is_string() ? x.get<std::string>() : std::string{};
-}
-
-mcp_message read_message(const std::string& body) {
-  mcp_message out;
-  if (auto x = parse_strict(body)) out.body = *std::move(x);
-  out.method = text_of(at(out.body, "method"));
-  out.version = text_of(at(at(at(out.body, "params"), "_meta"),
-                           "io.modelcontextprotocol/protocolVersion"));
-  return out;
-}
-
-reply rpc_refusal(unsigned status, const mcp_message& x, int code,
-                  const std::string& why) {
-  const auto id = at(x.body, "id");
-  reply out;
-  out.status = status;
-  out.body = mcp::to_text({{"jsonrpc", "2.0"},
-                           {"id", id.is_structured() ? mcp::json{} : id},
-                           {"error", {{"code", code}, {"message", why}}}});
-  return out;
-}
-
-/// A value of a header as it was meant; nothing: it is ill-formed.
-std::string plain_value(std::string_view text) {
-  constexpr std::string_view mark = "=?base64?";
-  if (!text.starts_with(mark) || !text.ends_with("?="))
-    return std::string{text};
-  text.remove_prefix(mark.size());
-  text.remove_suffix(2);
-  return from_base64(text);
-}
-
-/// What stands in the header must be what stands in the body: somebody between
-/// may have decided by it.
-std::optional<reply> check_headers(const request& in, const mcp_message& x) {
-  const std::string said{in.header("mcp-protocol-version")};
-  if (x.version.empty()) {
-    if (said == mcp::modern_version && x.body.contains("id"))
-      return rpc_refusal(400, x, mcp::code::invalid_params,
-                         "_meta does not say the version of the protocol");
-    if (said.empty() || (mcp::speaks(said) && said != mcp::modern_version))
-      return {};
-    return rpc_refusal(400, x, mcp::code::invalid_request,
-                       "MCP-Protocol-Version: this server does not speak " +
-                           with_dots(said, 40) + " without _meta");
-  }
-  const auto differs = [&](const char* header, const std::string& wanted) {
-    return plain_value(in.header(header)) != wanted;
-  };
-  const auto params = at(x.body, "params");
-  const auto name = text_of(at(params, "name")) + text_of(at(params, "uri"));
-  const bool named = x.method == "tools/call" || x.method == "resources/read" ||
-                     x.method == "prompts/get";
-  const char* wrong = differs("mcp-protocol-version", x.version)
-                          ? "MCP-Protocol-Version"
-                      : differs("mcp-method", x.method)    ? "Mcp-Method"
-                      : named && differs("mcp-name", name) ? "Mcp-Name"
-                                                           : nullptr;
-  if (wrong == nullptr) return {};
-  return rpc_refusal(400, x, mcp::code::header_mismatch,
-                     std::string{"the header "} + wrong +
-                         " is missing, or is not what the body says");
-}
-
-/// Of the older era, whose clients bring a name along.
-std::optional<reply> check_session_name(const request& in,
-                                        const mcp_message& x) {
-  const auto name = in.header(session_header);
-  const bool good =
-      !name.empty() && name.size() <= longest_session &&
-      std::ranges::all_of(name, [](char c) { return c > ' ' && c < 0x7f; });
-  const bool free = x.method == "initialize" || x.method == "ping" ||
-                    !x.version.empty() || x.method.empty();
-  if (free || good) return {};
-  return rpc_refusal(400, x, mcp::code::invalid_request,
-                     "the header Mcp-Session-Id is missing: begin with "
-                     "initialize, which gives it");
-}
-
-/// The run of a call, so that who cancels it needs nothing else.
-run_id run_of(const call& c, const mcp::json& id) {
+/// The run of a call, so that who cancels it needs nothing else. `kind`: "run_"
+/// of a task, "plan_" of a single tool.
+run_id run_of(const call& c, const mcp::json& id, const std::string& kind) {
   constexpr std::size_t kept = 32;
-  return run_id{"run_m" + sha256(c.who->name + "\n" +
-                                 std::string{c.in.header(session_header)} +
-                                 "\n" + id.dump())
-                              .substr(0, kept)};
+  return run_id{kind + "m" +
+                sha256(c.who->name + "\n" +
+                       std::string{c.in.header(session_header)} + "\n" +
+                       id.dump())
+                    .substr(0, kept)};
 }
 
 bool wants_stream(const request& in) {
@@ -151,15 +57,18 @@ mcp::json sessions_of(const call& c) {
   return out;
 }
 
+std::optional<std::string> text_of_output(const kept_output& x) {
+  if (x.file.empty()) return x.text;
+  auto text = read_within(x.file, {.bytes = longest_output});
+  if (!text) return std::nullopt;
+  return *std::move(text);
+}
+
 std::optional<std::string> output_of(const call& c, const std::string& id) {
   // Whose it is, is known by its run alone.
   if (!c.who->sees_all) return std::nullopt;
-  auto kept = c.at->parts().sessions.output(call_id{id});
-  if (!kept) return std::nullopt;
-  if (kept->file.empty()) return std::move(kept->text);
-  auto text = read_within(kept->file, {.bytes = longest_output});
-  if (!text) return std::nullopt;
-  return *std::move(text);
+  const auto kept = c.at->parts().sessions.output(call_id{id});
+  return kept ? text_of_output(*kept) : std::nullopt;
 }
 
 std::optional<std::string> resource_of(const call& c, const std::string& uri) {
@@ -178,6 +87,11 @@ mcp::serving_options serving_for(const call& c) {
   how.version = c.at->parts().program;
   how.has_begun = true;
   how.tools.push_back(mcp::run_task_tool());
+  // As with plans: a token of some agents uses no tool by itself.
+  if (!c.who->agents.empty()) return how;
+  for (const auto& name : c.at->parts().config->mcp_server.tools)
+    if (const auto* tool = c.at->parts().tools->find(name))
+      how.tools.push_back(mcp::offered_tool((*tool)->spec()));
   return how;
 }
 
@@ -205,13 +119,14 @@ reply answered(const mcp_message& x, std::string text) {
   return out;
 }
 
-// -- run_task -----------------------------------------------------------------
+// -- calls --------------------------------------------------------------------
 
 /// The call and its run, until there is one.
 struct begun_task {
   mcp::serving_core core;
   mcp::begin_call asked;
-  run_request run{};
+  bool single = false;  ///< a tool alone: a plan of one step
+  plan_request what{};  ///< of a task only `with`
   bool modern = false;
   bool streams = false;
   std::shared_ptr<stream_permit> permit{};
@@ -219,7 +134,9 @@ struct begun_task {
 
 reply refused_task(begun_task& x, const std::string& why) {
   mcp::serving_effects out;
-  x.core.on_done(x.asked.key, mcp::task_refusal(why), out);
+  x.core.on_done(
+      x.asked.key,
+      x.single ? mcp::call_result({false, why}) : mcp::task_refusal(why), out);
   reply answer;
   for (auto& one : out)
     if (auto* text = std::get_if<mcp::send_text>(&one))
@@ -249,6 +166,20 @@ reply followed(const call& c, begun_task& x, const run_opened& opened) {
   how.format = event_format::ndjson;
   mcp_call what{std::move(x.core), x.asked.key,    x.streams,
                 opened.run,        opened.session, {}};
+  what.single = x.single;
+  if (x.single)
+    what.read_output =
+        [parts = c.at->hub()->parts(), all = c.at->parts().sessions](
+            const std::string& id, std::function<void(std::string)> to) {
+          parts->reads->submit([parts, all, id, to = std::move(to)]() mutable {
+            const auto kept = all.output(call_id{id});
+            auto text =
+                kept ? text_of_output(*kept).value_or("") : std::string{};
+            parts->post([text = std::move(text), to = std::move(to)]() mutable {
+              to(std::move(text));
+            });
+          });
+        };
   if (x.modern) what.on_gone = canceller(c, opened.run);
   out.source = std::make_shared<mcp_source>(
       std::make_shared<run_source>(c.at->hub(), opened.run, 0, how),
@@ -258,24 +189,43 @@ reply followed(const call& c, begun_task& x, const run_opened& opened) {
 
 std::optional<reply> begin_task(const std::shared_ptr<call>& c,
                                 const std::shared_ptr<begun_task>& x) {
+  auto& run = x->what.with;
   x->permit = c->at->streams().give(c->who, site::counting_cookie(c->in));
   if (!x->permit)
     return refused_task(*x, "as many streams are open as server.limits allows");
-  if (auto ok = check_bounds(x->run, *c->who, *c->at->parts().config); !ok)
+  if (auto ok = check_bounds(run, *c->who, *c->at->parts().config); !ok)
     return refused_task(*x, ok.error().message);
-  if (x->run.session)
-    if (auto ok = check_may_add(*c, *x->run.session); !ok)
+  if (run.session)
+    if (auto ok = check_may_add(*c, *run.session); !ok)
       return refused_task(*x, ok.error().message);
-  if (x->run.id && c->at->parts().sessions.find_run(*x->run.id))
+  if (run.id && c->at->parts().sessions.find_run(*run.id))
     return refused_task(*x, "this id of a request was used before");
   if (auto full = cannot_start(*c)) return full;
-  c->at->parts().runs.start(
-      x->run, {}, service::reply<run_opened>{[c, x](expected<run_opened> y) {
-        if (!y) return c->out(refused_task(*x, y.error().message));
-        log_deed(*c, "starts " + y->run.value, y->run.value, y->session.value);
-        c->out(followed(*c, *x, *y));
-      }});
+  service::reply<run_opened> to{[c, x](expected<run_opened> y) {
+    if (!y) return c->out(refused_task(*x, y.error().message));
+    log_deed(*c, "starts " + y->run.value, y->run.value, y->session.value);
+    c->out(followed(*c, *x, *y));
+  }};
+  if (x->single)
+    c->at->parts().runs.start_plan(x->what, {}, std::move(to));
+  else
+    c->at->parts().runs.start(run, {}, std::move(to));
   return {};
+}
+
+/// What is asked for, as the routes of tasks and plans read it.
+expected<plan_request> read_call(const begun_task& x, const caller& who) {
+  if (x.single) {
+    auto plan = read_plan_request(
+        {{"plan", mcp::plan_of_call(x.asked.tool, x.asked.arguments)}}, who);
+    if (plan) plan->name = x.asked.tool + ".json";
+    return plan;
+  }
+  auto run = read_run(json(x.asked.arguments), who);
+  if (!run) return unexpected{std::move(run.error())};
+  plan_request out;
+  out.with = *std::move(run);
+  return out;
 }
 
 void start_task(const std::shared_ptr<call>& c, const mcp_message& message) {
@@ -286,26 +236,31 @@ void start_task(const std::shared_ptr<call>& c, const mcp_message& message) {
   for (auto& one : out)
     if (auto* begin = std::get_if<mcp::begin_call>(&one))
       x->asked = std::move(*begin);
+  x->single = x->asked.tool != mcp::run_task_name;
   x->modern = !message.version.empty();
   x->streams = wants_stream(c->in);
-  auto run = read_run(json(x->asked.arguments), *c->who);
-  if (!run) return c->out(refused_task(*x, run.error().message));
-  x->run = *std::move(run);
-  if (!x->modern) x->run.id = run_of(*c, at(message.body, "id"));
-  turns::names names;
-  if (x->run.session) names.insert("session " + x->run.session->value);
-  if (x->run.id) names.insert("run " + x->run.id->value);
+  auto what = read_call(*x, *c->who);
+  if (!what) return c->out(refused_task(*x, what.error().message));
+  x->what = *std::move(what);
+  auto& run = x->what.with;
+  if (!x->modern)
+    run.id = run_of(*c, at(message.body, "id"), x->single ? "plan_" : "run_");
+  turns::names names;  // its id has its turn already
+  if (run.session) names.insert("session " + run.session->value);
   in_turn(*c, names,
           [c, x] { work(c, [c, x](call&) { return begin_task(c, x); }); });
 }
 
 reply cancel_task(const call& c, const mcp_message& message) {
   const auto id = at(at(message.body, "params"), "requestId");
-  const auto run = run_of(c, id);
-  const auto found = visible_run(c, run);
   reply out;
   out.status = 202;
-  if (found && found->state == storage::run_state::active) canceller(c, run)();
+  for (const auto* kind : {"run_", "plan_"}) {
+    const auto run = run_of(c, id, kind);
+    const auto found = visible_run(c, run);
+    if (found && found->state == storage::run_state::active)
+      canceller(c, run)();
+  }
   return out;
 }
 
@@ -330,6 +285,17 @@ std::optional<reply> answer_message(const std::shared_ptr<call>& c,
   return taken;
 }
 
+/// Of the older era: who cancels a call that has just come waits until there is
+/// something to cancel.
+turns::names turn_of(const call& c, const mcp_message& x) {
+  if (!x.version.empty()) return {};
+  if (x.method == "tools/call")
+    return {"call " + run_of(c, at(x.body, "id"), "").value};
+  if (x.method != "notifications/cancelled") return {};
+  const auto id = at(at(x.body, "params"), "requestId");
+  return {"call " + run_of(c, id, "").value};
+}
+
 }  // namespace
 
 void serve_mcp(call c) {
@@ -337,7 +303,9 @@ void serve_mcp(call c) {
   if (auto refused = check_headers(c.in, x)) return c.out(*refused);
   if (auto refused = check_session_name(c.in, x)) return c.out(*refused);
   const auto kept = std::make_shared<call>(std::move(c));
-  work(kept, [kept, x](call&) { return answer_message(kept, x); });
+  in_turn(*kept, turn_of(*kept, x), [kept, x] {
+    work(kept, [kept, x](call&) { return answer_message(kept, x); });
+  });
 }
 
 }  // namespace riffle::http

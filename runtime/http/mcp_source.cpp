@@ -34,6 +34,7 @@ mcp_source::~mcp_source() {
 }
 
 void mcp_source::begin(std::function<void()> wake) {
+  wake_ = wake;
   lines_->begin(std::move(wake));
 }
 
@@ -42,14 +43,15 @@ std::string_view mcp_source::heartbeat() const {
 }
 
 std::shared_ptr<const std::string> mcp_source::next() {
-  std::string out;
-  while (!done_ && out.empty()) {
+  auto out = std::exchange(ready_, {});
+  if (waits_) return nullptr;
+  while (!done_ && !waits_ && out.empty()) {
     const auto piece = lines_->next();
     if (piece)
       take(*piece, out);
     else if (lines_->ended())
-      finish(mcp::task_refusal("what came of the run " + what_.run.value +
-                               " cannot be read"),
+      finish(refusal("what came of the run " + what_.run.value +
+                     " cannot be read"),
              out);
     else
       break;
@@ -65,7 +67,11 @@ void mcp_source::take(std::string_view lines, std::string& out) {
     const auto line = lines.substr(0, lines.find('\n'));
     lines.remove_prefix(std::min(line.size() + 1, lines.size()));
     const auto type = event_type_of(line);
-    last = type == "run_finished";
+    last = type == "run_finished" || type == "plan_finished";
+    if (what_.single && type == "tool_result") {
+      const auto x = mcp::json::parse(line, nullptr, false);
+      call_ = x.value(mcp::json::json_pointer{"/data/id"}, "");
+    }
     const auto message = mcp::task_news(type, line);
     if (message.empty() || !what_.streams) continue;
     mcp::serving_effects told;
@@ -77,8 +83,33 @@ void mcp_source::take(std::string_view lines, std::string& out) {
     return;
   }
   const auto end = service::read_end(before_.append(all));
-  finish(end ? result_of(*end, what_) : mcp::task_refusal(end.error().message),
-         out);
+  if (end)
+    end_with(*end, out);
+  else
+    finish(refusal(end.error().message), out);
+}
+
+mcp::json mcp_source::refusal(const std::string& why) const {
+  return what_.single ? mcp::call_result({false, why}) : mcp::task_refusal(why);
+}
+
+/// The answer of a tool alone is its output; of one that failed the output is
+/// kept elsewhere.
+void mcp_source::end_with(const service::run_end& x, std::string& out) {
+  if (!what_.single) return finish(result_of(x, what_), out);
+  if (x.finished.status == events::run_status::completed)
+    return finish(mcp::call_result({true, x.answer}), out);
+  auto why = x.finished.err ? x.finished.err->message : "it failed";
+  if (call_.empty() || !what_.read_output) return finish(refusal(why), out);
+  waits_ = true;
+  what_.read_output(
+      call_, [me = weak_from_this(), why](const std::string& output) {
+        const auto it = me.lock();
+        if (!it) return;
+        it->waits_ = false;
+        it->finish(it->refusal(mcp::failed_call_text(why, output)), it->ready_);
+        it->wake_();
+      });
 }
 
 void mcp_source::finish(mcp::json result, std::string& out) {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "runtime/http/message.hpp"
+#include "runtime/service/run_end.hpp"
 #include "runtime/storage/records.hpp"
 #include "tools/mcp/serving.hpp"
 
@@ -21,12 +22,18 @@ struct mcp_call {
   bool streams = true;  ///< false: one JSON text at the end
   run_id run{};
   session_id session{};
+  bool single = false;  ///< a tool alone, and its run is a plan
+  /// The whole output of a call of it, later, on the I/O thread.
+  std::function<void(const std::string& call,
+                     std::function<void(std::string)> to)>
+      read_output{};
   /// The client went away before the end.
   std::function<void()> on_gone{};
 };
 
 /// Reads the run's lines from `lines`, which follows it to its end.
-class mcp_source final : public body_source {
+class mcp_source final : public body_source,
+                         public std::enable_shared_from_this<mcp_source> {
  public:
   mcp_source(std::shared_ptr<body_source> lines, mcp_call what)
       : lines_{std::move(lines)}, what_{std::move(what)} {}
@@ -36,17 +43,23 @@ class mcp_source final : public body_source {
 
   void begin(std::function<void()> wake) override;
   std::shared_ptr<const std::string> next() override;
-  [[nodiscard]] bool ended() const override { return done_; }
+  [[nodiscard]] bool ended() const override { return done_ && ready_.empty(); }
   [[nodiscard]] std::string_view heartbeat() const override;
 
  private:
   void take(std::string_view lines, std::string& out);
+  void end_with(const service::run_end& x, std::string& out);
+  [[nodiscard]] mcp::json refusal(const std::string& why) const;
   void finish(mcp::json result, std::string& out);
   void write(const mcp::serving_effects& all, std::string& out) const;
 
   const std::shared_ptr<body_source> lines_;
   mcp_call what_;
   std::string before_;  ///< the last lines: the answer may end there
+  std::function<void()> wake_;
+  std::string call_;   ///< of a tool alone: the last one
+  std::string ready_;  ///< the end, once its output was read
+  bool waits_ = false;
   double count_ = 0;
   bool done_ = false;
 };

@@ -144,6 +144,25 @@ expected<std::function<mcp::link_ptr(mcp::link_events)>> http_to(
   };
 }
 
+/// A connection that there cannot be.
+class dead_link final : public mcp::link {
+ public:
+  explicit dead_link(std::string why) : why_{std::move(why)} {}
+  mcp::reply ask(const mcp::request&) override { return mcp::lost{why_}; }
+  void notify(std::string_view, const json&) override {}
+  void set_version(std::string_view) override {}
+  void close() override {}
+
+ private:
+  const std::string why_;
+};
+
+std::function<mcp::link_ptr(mcp::link_events)> dead(const std::string& why) {
+  return [why](const mcp::link_events&) {
+    return std::make_shared<dead_link>(why);
+  };
+}
+
 std::function<mcp::tool_rules(const std::string&)> rules_of(
     const config::mcp_config& x) {
   return [x](const std::string& tool) {
@@ -197,8 +216,9 @@ expected<std::shared_ptr<mcp::servers>> make_servers(
       one.how.connect = stdio_to(name, x, one.how.lock);
     } else {
       auto connect = http_to(name, config, places.memory);
-      if (!connect) return unexpected{std::move(connect.error())};
-      one.how.connect = *std::move(connect);
+      // One that cannot be asked is a server that is not there.
+      one.how.connect =
+          connect ? *std::move(connect) : dead(connect.error().message);
       one.how.transport = "tcp";
     }
     out.all.push_back(std::move(one));

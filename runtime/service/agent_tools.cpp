@@ -29,13 +29,15 @@ std::vector<std::string> tools_of_agent(const config::config& config,
 
 std::vector<std::string> expand_tools(const config::config& config,
                                       mcp::servers* servers,
-                                      const std::vector<std::string>& names) {
+                                      const std::vector<std::string>& names,
+                                      const std::stop_token& stop,
+                                      duration limit) {
   std::set<std::string> wanted;
   for (const auto& name : names)
     if (const auto server = config::server_of(config, name))
       wanted.insert(*server);
   if (servers == nullptr || wanted.empty()) return names;
-  for (const auto& problem : servers->ready(wanted))
+  for (const auto& problem : servers->ready(wanted, stop, limit))
     log_warn("runtime", problem + "; its tools may be missing from this run");
   for (const auto& server : wanted)
     if (servers->tells_unseen(server))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,11 @@ std::vector<std::string> tools_of_agent(const config::config& config,
 /// What stands for a server becomes the tools that it has. Starts the servers
 /// that are named and waits for them, each at most its `startup_timeout`; what
 /// is not there then is logged and left out. `servers` may be null: there are
-/// none. Blocks.
+/// none. Blocks, until a stop, and at most `limit` (0: no other one).
 std::vector<std::string> expand_tools(const config::config& config,
                                       mcp::servers* servers,
-                                      const std::vector<std::string>& names);
+                                      const std::vector<std::string>& names,
+                                      const std::stop_token& stop = {},
+                                      duration limit = {});
 
 }  // namespace riffle::service

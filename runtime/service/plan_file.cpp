@@ -87,12 +87,16 @@ std::string place_of(const model::script_document& from, std::string pointer) {
   }
 }
 
-core::tool_check check_of(const tools::registry& tools) {
-  return [&tools](const std::string& name,
-                  const std::string* arguments) -> std::string {
+core::tool_check check_of(
+    const tools::registry& tools,
+    const std::function<bool(const std::string&)>& elsewhere) {
+  return [&tools, elsewhere](const std::string& name,
+                             const std::string* arguments) -> std::string {
     if (core::is_control_tool(name))
       return "`" + name + "` is for agents; a plan cannot call it";
-    if (tools.find(name) == nullptr) {
+    const bool here = tools.find(name) != nullptr;
+    if (!here && elsewhere && elsewhere(name)) return {};
+    if (!here) {
       std::string all;
       for (const auto& x : tools.names())
         if (!core::is_control_tool(x)) all += (all.empty() ? "" : ", ") + x;
@@ -129,8 +133,10 @@ std::string render(const plan_problem& x) {
   return x.place + ": " + (x.key.empty() ? "" : x.key + ": ") + x.text;
 }
 
-checked_plan read_plan(const std::string& text, const std::string& name,
-                       const tools::registry& tools) {
+checked_plan read_plan(
+    const std::string& text, const std::string& name,
+    const tools::registry& tools,
+    const std::function<bool(const std::string&)>& elsewhere) {
   checked_plan out;
   const auto read = model::parse_document(text, format_of(text, name), name);
   if (!read) {
@@ -145,7 +151,7 @@ checked_plan read_plan(const std::string& text, const std::string& name,
     return out;
   }
   for (const auto& x : read->problems) out.problems.push_back({name, {}, x});
-  auto found = core::read_plan_document(read->root, check_of(tools));
+  auto found = core::read_plan_document(read->root, check_of(tools, elsewhere));
   for (auto& x : found.mistakes)
     out.problems.push_back({place_of(*read, x.pointer), key_of(x.pointer),
                             std::move(x.text), step_of(read->root, x.pointer)});

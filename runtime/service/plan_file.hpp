@@ -3,6 +3,7 @@
 
 // Plans as files: TOML or JSON to a checked plan.
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -31,8 +32,12 @@ struct checked_plan {
 
 /// Reads a plan, JSON if its name ends with ".json" or its text begins with
 /// "{", else TOML. Tells all mistakes at once, sorted as they stand.
-checked_plan read_plan(const std::string& text, const std::string& name,
-                       const tools::registry& tools);
+/// `elsewhere`: whether a tool that is not in `tools` may be there all the
+/// same, unchecked.
+checked_plan read_plan(
+    const std::string& text, const std::string& name,
+    const tools::registry& tools,
+    const std::function<bool(const std::string&)>& elsewhere = {});
 
 /// The same plan as JSON on one line, whatever it was written in; "" if it
 /// cannot be read. Two plans are the same if this is.

@@ -6,7 +6,10 @@
 #include <set>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "messages/utf8.hpp"
+#include "runtime/service/agent_tools.hpp"
 #include "runtime/service/plan_file.hpp"
 #include "runtime/service/sessions.hpp"
 #include "runtime/service/spec_maker.hpp"
@@ -83,7 +86,23 @@ void take_tools(run_spec& spec, const core::plan_document& plan) {
 
 }  // namespace
 
+/// What a server has is known when it is there.
+void spec_maker::start_servers_of(const plan_request& x) const {
+  if (!parts_.servers) return;
+  const auto root =
+      nlohmann::json::parse(plan_text(x.plan, x.name), nullptr, false);
+  if (!root.is_object()) return;
+  std::set<std::string> names;
+  for (const auto& step : root.value("steps", nlohmann::json::array()))
+    if (step.is_object() && step.value("tool", nlohmann::json()).is_string())
+      names.insert(step.at("tool").get<std::string>());
+  static_cast<void>(expand_tools(*config_, parts_.servers.get(),
+                                 {names.begin(), names.end()}, x.with.stop,
+                                 x.with.timeout));
+}
+
 expected<std::string> spec_maker::read_plan_text(const plan_request& x) const {
+  start_servers_of(x);
   auto read = read_plan(x.plan, x.name, *parts_.tools->now());
   if (!read.problems.empty()) return unexpected{invalid_plan(read.problems)};
   return std::move(read.text);
@@ -91,6 +110,7 @@ expected<std::string> spec_maker::read_plan_text(const plan_request& x) const {
 
 expected<std::shared_ptr<const plan_work>> spec_maker::plan_work_of(
     const run_id& id, const stored_request& x) {
+  start_servers_of({x.plan, "plan", x.request});
   auto read = read_plan(x.plan, "plan", *parts_.tools->now());
   if (!read.problems.empty()) return unexpected{invalid_plan(read.problems)};
   auto work = std::make_shared<plan_work>();
@@ -135,7 +155,7 @@ expected<run_spec_ptr> spec_maker::make_plan(run_id id,
     if (auto step = (*work)->make_step(spec->run, "a step"); !step)
       return unexpected{std::move(step.error())};
   take_tools(*spec, plan);
-  spec->registry = tools_for(spec->agent.tools, spec->waited, x.request.stop);
+  spec->registry = tools_for(spec->agent.tools, x.request, spec->waited);
   if (auto ok = check_guard(*spec->registry, "the plan", spec->agent); !ok)
     return unexpected{std::move(ok.error())};
   if (spec->time_limit == duration{}) spec->time_limit = plan.timeout;

@@ -160,9 +160,10 @@ constexpr duration told_after = std::chrono::seconds{2};
 
 /// As they are now: what nodes have is waited for if it is named.
 std::shared_ptr<const tools::registry> spec_maker::tools_for(
-    std::vector<std::string>& names, std::string& waited,
-    const std::stop_token& stop) const {
-  names = expand_tools(*config_, parts_.servers.get(), names);
+    std::vector<std::string>& names, const run_request& x,
+    std::string& waited) const {
+  names =
+      expand_tools(*config_, parts_.servers.get(), names, x.stop, x.timeout);
   auto now = parts_.tools->now();
   if (!parts_.nodes) return now;
   std::string missing;
@@ -172,15 +173,16 @@ std::shared_ptr<const tools::registry> spec_maker::tools_for(
   const auto limit = config_->cluster.join_timeout;
   if (missing.empty()) {
     // For all that have them.
-    parts_.tools->wait_for(those_of_nodes(names), limit, stop);
+    parts_.tools->wait_for(those_of_nodes(names), limit, x.stop);
     return parts_.tools->now();
   }
   const auto begin = std::chrono::steady_clock::now();
-  auto there = parts_.tools->wait_for(names, std::min(limit, told_after), stop);
-  if (!there && limit > told_after && !stop.stop_requested()) {
+  auto there =
+      parts_.tools->wait_for(names, std::min(limit, told_after), x.stop);
+  if (!there && limit > told_after && !x.stop.stop_requested()) {
     log_warn(op, "waiting for a node with " + missing + ", " +
                      duration_text(limit) + " at most (cluster.join_timeout)");
-    there = parts_.tools->wait_for(names, limit - told_after, stop);
+    there = parts_.tools->wait_for(names, limit - told_after, x.stop);
   }
   if (there) {
     const auto took = std::chrono::ceil<std::chrono::milliseconds>(
@@ -275,7 +277,7 @@ expected<void> spec_maker::describe(run_spec& spec,
   spec.agent_name = asked.agent;
   spec.agent = agent->second;
   spec.agent.tools = tools_of_agent(*config_, asked.agent);
-  spec.registry = tools_for(spec.agent.tools, spec.waited, x.request.stop);
+  spec.registry = tools_for(spec.agent.tools, asked, spec.waited);
   if (auto ok = check_guard(*spec.registry, asked.agent, spec.agent); !ok)
     return ok;
   spec.agent.model = model_name;

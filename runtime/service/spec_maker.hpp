@@ -108,8 +108,10 @@ class spec_maker : public std::enable_shared_from_this<spec_maker> {
       std::vector<std::string> names) const;
   /// `names`: what stands for all tools of a server becomes these.
   [[nodiscard]] std::shared_ptr<const tools::registry> tools_for(
-      std::vector<std::string>& names, std::string& waited,
-      const std::stop_token& stop) const;
+      std::vector<std::string>& names, const run_request& x,
+      std::string& waited) const;
+  /// The servers whose tools a plan names; waits for them.
+  void start_servers_of(const plan_request& x) const;
   expected<std::shared_ptr<const plan_work>> plan_work_of(
       const run_id& id, const stored_request& x);
   expected<void> load_files(run_spec& spec, stored_request& x) const;

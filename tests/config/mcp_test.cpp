@@ -3,6 +3,7 @@
 #include <map>
 
 #include "runtime/config/config.hpp"
+#include "runtime/config/trust.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
 
@@ -28,6 +29,8 @@ TEST_CASE("every key of a server arrives in the configuration") {
       {"mcp.files.cwd", R"("/tmp")"},
       {"mcp.files.headers", R"('{"X":"y"}')"},
       {"mcp.files.token_env", R"("TOKEN")"},
+      {"mcp.files.client_id", R"("app-1")"},
+      {"mcp.files.client_secret_env", R"("APP_SECRET")"},
       {"mcp.files.trust", R"("annotations")"},
       {"mcp.files.startup_timeout", R"("5s")"},
       {"mcp.files.roots", R"(["/tmp"])"},
@@ -47,14 +50,17 @@ TEST_CASE("every key of a server arrives in the configuration") {
     CAPTURE(key);
     REQUIRE(values.contains(key));
     ++found;
-    const bool web = s.key == "headers" || s.key == "token_env";
+    const bool web = s.key == "headers" || s.key == "token_env" ||
+                     s.key.starts_with("client_");
+    const bool secret = s.key == "client_secret_env";
     auto text = "[" + s.section + "]\n" + s.key + " = " + values.at(key) + "\n";
     if (s.key != "command" && s.key != "url")
       text += std::string{"[mcp.files]\n"} +
               (web ? "url = \"http://x\"\n" : "command = [\"x\"]\n");
     if (s.section == "mcp.files" && s.key != "command" && s.key != "url")
       text = "[mcp.files]\n" + s.key + " = " + values.at(key) + "\n" +
-             (web ? "url = \"http://x\"\n" : "command = [\"x\"]\n");
+             (web ? "url = \"http://x\"\n" : "command = [\"x\"]\n") +
+             (secret ? "client_id = \"app-1\"\n" : "");
     const auto x = config::load({folder.write("x.toml", text), {}, {}});
     REQUIRE(x);
     CHECK(value_of(*x, s) == values.at(key));
@@ -80,6 +86,10 @@ TEST_CASE("mistakes of a server's table are told") {
        "only a url has a token"},
       {"[mcp.files]\ncommand = [\"x\"]\nheaders = { A = \"b\" }\n",
        "only a url has headers"},
+      {"[mcp.files]\ncommand = [\"x\"]\nclient_id = \"a\"\n",
+       "mcp.files.client_id: only a url has logins"},
+      {"[mcp.files]\nurl = \"http://x\"\nclient_secret_env = \"A\"\n",
+       "mcp.files.client_secret_env: is the secret of a client_id"},
       {"[mcp.files]\nurl = \"http://x\"\nenv = [\"A\"]\n",
        "only a command sees variables"},
       {"[mcp.files]\nurl = \"http://x\"\nvariables = { A = \"b\" }\n",
@@ -115,4 +125,33 @@ TEST_CASE("tools of a server may be named by agents and have tables") {
   CHECK_FALSE(good(server + "[agents.default]\ntools = [\"mcp:other\"]\n"));
   CHECK_FALSE(good(server + "[agents.default]\ntools = [\"other__read\"]\n"));
   CHECK_FALSE(good("[agents.default]\ntools = [\"mcp:files\"]\n"));
+}
+
+TEST_CASE("what is offered to clients are tools that there are") {
+  const testing::temp_folder folder;
+  config::load_request request;
+  request.tools = config::builtin_tools();
+  const auto mistakes_of = [&](const std::string& text) {
+    request.file = folder.write("x.toml", text);
+    std::string out;
+    if (const auto x = config::load(request); !x)
+      for (const auto& m : x.error()) out += m.message + "\n";
+    return out;
+  };
+  const std::string own =
+      "[tools.own]\ntype = \"command\"\ncommand = [\"/bin/true\"]\n"
+      "description = \"d\"\nparameters = { type = \"object\" }\n";
+  CHECK(mistakes_of(own + "[mcp_server]\ntools = [\"read\", \"own\"]\n") == "");
+  CHECK(mistakes_of("[mcp_server]\ntools = [\"reed\"]\n")
+            .find("did you mean \"read\"") != std::string::npos);
+  CHECK(mistakes_of("[mcp_server]\ntools = [\"complete\"]\n")
+            .find("belongs to an agent's run") != std::string::npos);
+  CHECK(mistakes_of("[mcp.files]\ncommand = [\"x\"]\n[mcp_server]\ntools = "
+                    "[\"files__read\"]\n")
+            .find("clients name that server") != std::string::npos);
+  // A folder's file offers nothing before it is trusted.
+  const auto needs =
+      config::keys_that_need_trust("[mcp_server]\ntools = [\"bash\"]\n");
+  REQUIRE(needs.size() == 1);
+  CHECK(needs[0].key == "mcp_server.tools");
 }

@@ -273,3 +273,22 @@ TEST_CASE("a plan of 10,000 steps is read in time that follows its length") {
   CHECK(took(10'000) < small * 60 + 50ms);
   CHECK(mistakes(chain(static_cast<int>(most_plan_steps) + 1)).size() == 1);
 }
+
+TEST_CASE("a plan may say that its texts are no references") {
+  auto root =
+      plan({{{"id", "call"},
+             {"tool", "read"},
+             {"arguments", {{"path", "{{steps.call.output}} {{steps."}}}}});
+  CHECK_FALSE(mistakes(root).empty());
+  root["references"] = false;
+  const auto x = read(root);
+  REQUIRE(x.mistakes.empty());
+  CHECK(x.plan.steps[0].refers_to.empty());
+  const std::string none;
+  const auto filled = fill_in_arguments(
+      x.plan, 0, [&](std::size_t) -> const std::string& { return none; });
+  REQUIRE(filled);
+  CHECK(json::parse(*filled).at("path") == "{{steps.call.output}} {{steps.");
+  root["references"] = "no";
+  check_only(root, "/references: must be true or false");
+}

@@ -6,6 +6,8 @@
 #include "tests/e2e/program.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
+#include "tests/support/skip.hpp"
+#include "tests/support/terminals.hpp"
 
 using nlohmann::json;
 namespace rt = riffle::testing;
@@ -116,6 +118,92 @@ TEST_CASE("servers of other clients are taken over") {
   CHECK(mcp(folder, {"import", "gone.json"}).status == 2);
 }
 
+TEST_CASE("what an editor keeps is taken over, but for what is switched off") {
+  const rt::work_folder folder;
+  folder.configure("http://127.0.0.1:1");
+  const auto before = folder.read("riffle.toml");
+  namespace fs = std::filesystem;
+  fs::create_directories(folder.path() / ".vscode");
+  folder.write(".vscode/mcp.json", R"({ // servers of this project
+  "servers": {
+    "one": { "command": "prog", /* "//" */ "args": ["http://x//y", "a,}",], "cwd": "sub" },
+    "off": { "command": "prog", "disabled": true },
+    "made": { "url": "${API}/mcp" },
+    "bad": { "url": "ftp://x" },
+    "key": { "command": "prog", "env": { "API_TOKEN": "raw-1" }, },
+  },
+})");
+  const auto out = mcp(folder, {"import", ".vscode/mcp.json"});
+  INFO(out.err);
+  CHECK(out.status == 0);
+  const auto text = folder.read("riffle.toml");
+  CHECK(has(text, "command = [\"prog\", \"http://x//y\", \"a,}\"]"));
+  CHECK(has(text, "cwd = \"" + (folder.path() / "sub").string() + "\""));
+  for (const auto* gone : {"[mcp.off]", "[mcp.made]", "[mcp.bad]"})
+    CHECK_FALSE(has(text, gone));
+  CHECK(has(out.err, "left out: off: it is disabled there"));
+  CHECK(has(out.err, "left out: made: its url is made from variables"));
+  CHECK(has(out.err, "left out: bad: mcp.bad.url"));
+  CHECK(has(out.err, "left out: key: what API_TOKEN holds"));
+  CHECK(has(text, "env = [\"API_TOKEN\"]"));
+  CHECK_FALSE(has(text, "raw-1"));
+  CHECK(has(out.err, "+ one  prog http://x//y a,}"));
+  CHECK(has(out.err, "Next: 'riffle mcp approve one'"));
+  folder.write("bad.json", "{\n  \"servers\": {,}\n}");
+  const auto bad = mcp(folder, {"import", "bad.json"});
+  CHECK(bad.status == 2);
+  CHECK(has(bad.err, "bad.json:2:15: this is no JSON"));
+  CHECK(folder.read("riffle.toml") == text);
+}
+
+TEST_CASE("a server in a file that nobody trusts is added, and that is said") {
+  const rt::work_folder folder;
+  namespace fs = std::filesystem;
+  fs::create_directories(folder.path() / "home/.config/riffle");
+  const std::map<std::string, std::string> env = {
+      {"RIFFLE_CONFIG", ""},
+      {"XDG_CONFIG_HOME", ""},
+      {"HOME", (folder.path() / "home").string()}};
+  folder.write("riffle.toml", "[tools]\napproval = \"allow\"\n");
+  const auto add = [&](const std::string& name) {
+    return rt::riffle(folder, {"mcp", "add", name, "--", liar}, env);
+  };
+  const auto said = add("one");
+  CHECK(said.status == 0);
+  CHECK(has(said.err, "riffle.toml is not trusted, so nothing of it counts"));
+  CHECK(has(said.err, "riffle config trust"));
+  CHECK(rt::riffle(folder, {"mcp", "list"}, env).status == 2);
+  CHECK(rt::riffle(folder, {"config", "trust", "--yes"}, env).status == 0);
+  // It stays trusted now, and nothing is said.
+  CHECK_FALSE(has(add("two").err, "is not trusted"));
+  CHECK(has(rt::riffle(folder, {"mcp", "list"}, env).out, "two"));
+  // Where the folder's file hides the person's servers, that is said.
+  folder.write("home/.config/riffle/riffle.toml",
+               "[mcp.mine]\ncommand = [\"x\"]\n");
+  folder.write("riffle.toml", "");
+  const auto none =
+      rt::riffle(folder, {"mcp", "list", "--config", "riffle.toml"}, env);
+  CHECK(has(none.err, "home/.config/riffle/riffle.toml has 1 server, but "));
+}
+
+TEST_CASE("a resource's escape sequences do not reach a terminal") {
+  if (!rt::has_terminals()) return rt::skip(rt::no_terminals);
+  if (!rt::can("command -v script >/dev/null"))
+    return rt::skip("there is no script(1)");
+  const rt::work_folder folder;
+  folder.configure("http://127.0.0.1:1",
+                   "[mcp.liar]\ncommand = [\"" + std::string{liar} + "\"]\n");
+  rt::program run{
+      "/bin/sh",
+      folder,
+      {"-c", "script -qec '" + rt::installed_riffle().string() +
+                 " mcp read x:esc --server liar' /dev/null </dev/null"}};
+  const auto end = run.wait();
+  INFO(end.out);
+  CHECK(has(end.out, "^[]52;c;aGk=\\x07"));
+  CHECK_FALSE(has(end.out, "\x1b]52"));
+}
+
 TEST_CASE("a tool that changed after it was approved is not used unseen") {
   const rt::work_folder folder;
   rt::http_server model{[](const rt::http_request& request) {
@@ -150,7 +238,13 @@ TEST_CASE("a tool that changed after it was approved is not used unseen") {
   };
   CHECK(unseen());
   CHECK(listed_as() == json::array({false, 0}));
-  CHECK(mcp(folder, {"approve", "liar"}).status == 2);  // nobody can be asked
+  const auto shown = mcp(folder, {"approve", "liar"});
+  CHECK(shown.status == 2);  // nobody can be asked
+  CHECK(has(shown.err, "command: " + std::string{liar} + " changed=swap\n"));
+  CHECK(has(shown.err, "+ read_echo  mutating\n    + Does read_echo\n"));
+  CHECK(has(shown.err, "says of itself: reads only yes, idempotent yes\n"));
+  // All that a model is told of it.
+  CHECK(has(shown.err, "\"description\": \"What it says\""));
   CHECK(mcp(folder, {"approve", "liar", "--yes"}).status == 0);
   CHECK(outcome() == "ok");
   CHECK_FALSE(unseen());
@@ -161,7 +255,7 @@ TEST_CASE("a tool that changed after it was approved is not used unseen") {
   CHECK(has(mcp(folder, {"list"}).out, "  approved, 1 tool changed since\n"));
   const auto seen = mcp(folder, {"approve", "liar", "--yes"});
   CHECK(has(seen.err,
-            "~ echo\n    - Does echo\n    + Sends all that it reads "
+            "~ echo  mutating\n    - Does echo\n    + Sends all that it reads "
             "to somebody else\n"));
   CHECK(outcome() == "ok");
   const auto says_so = [&] {

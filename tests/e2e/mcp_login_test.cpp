@@ -139,6 +139,41 @@ TEST_CASE("a run uses a login, and writes none of its secrets anywhere") {
     for (const auto& secret : secrets) CHECK_FALSE(has(x.body, secret));
 }
 
+TEST_CASE("the configuration names the program that logs in, and its secret") {
+  rt::oauth_rules rules;
+  rules.server_lie = {{"registration_endpoint", nullptr}};
+  rules.client_auth = "client_secret_post";
+  rt::oauth_world world{rules};
+  const rt::work_folder folder;
+  folder.configure("http://127.0.0.1:1",
+                   table(world,
+                         "client_id = \"by-hand\"\n"
+                         "client_secret_env = \"APP_SECRET\"\n"));
+  const auto without = mcp(folder, {"login", "web", "--no-browser"});
+  CHECK(without.status == 2);
+  CHECK(has(without.err, "the variable APP_SECRET is not set"));
+  rt::program run{rt::installed_riffle(),
+                  folder,
+                  {"mcp", "login", "web", "--no-browser"},
+                  {{"APP_SECRET", "app-secret-4711"}}};
+  const auto url = shown_by(run);
+  CHECK(has(url, "client_id=by-hand"));
+  rt::oauth_world::agree(url);
+  const auto end = run.wait();
+  INFO(end.err);
+  CHECK(world.forms("/register").empty());
+  const auto forms = world.forms("/token");
+  REQUIRE_FALSE(forms.empty());
+  CHECK(forms.at(0).at("client_id") == "by-hand");
+  CHECK(forms.at(0).at("client_secret") == "app-secret-4711");
+  // What stands in the command counts instead, without that secret.
+  rt::program other{
+      rt::installed_riffle(),
+      folder,
+      {"mcp", "login", "web", "--no-browser", "--client-id", "another"}};
+  CHECK(has(shown_by(other), "client_id=another"));
+}
+
 TEST_CASE("the browser of the person opens the page, and gets no key") {
   rt::oauth_world world;
   const rt::work_folder folder;

@@ -181,6 +181,55 @@ bool has_own_network() {
 
 constexpr auto no_network = "this system allows no network of its own";
 
+/// server-everything over HTTP in a network of its own: what a client by hand
+/// gets of it. `way`: as the server calls it; `place`: of its URL.
+void check_over_http(const fs::path& packages, const std::string& way,
+                     const std::string& place) {
+  CAPTURE(way);
+  const rt::work_folder folder;
+  folder.configure(
+      "http://127.0.0.1:1",
+      "[mcp.web]\nurl = \"http://127.0.0.1:3001/" + place + "\"\n");
+  const auto server = packages / "@modelcontextprotocol" / "server-everything" /
+                      "dist" / "index.js";
+  const auto riffle = "'" + rt::installed_riffle().string() + "' mcp ";
+  const auto script =
+      "ip link set lo up; export PORT=3001\n'" + node_in(packages) + "' '" +
+      server.string() + "' " + way +
+      " >server.log 2>&1 & p=$!\n"
+      "until (exec 3<>/dev/tcp/127.0.0.1/3001) 2>/dev/null; do kill -0 $p || "
+      "exit 9; sleep 0.1; done\n" +
+      riffle + "list --output json >list 2>err\n" + riffle +
+      "call web echo '{\"message\":\"over http\"}' >echo 2>>err\n" + riffle +
+      "call web trigger-long-running-operation "
+      "'{\"duration\":1,\"steps\":4}' >slow 2>progress\n" +
+      riffle +
+      "read demo://resource/static/document/features.md >read 2>>err\n" +
+      riffle +
+      "call web trigger-long-running-operation "
+      "'{\"duration\":600,\"steps\":600}' >lost 2>why & c=$!\n"
+      "until grep -q '(1/600)' why; do kill -0 $c || exit 8; sleep 0.1; done\n"
+      "kill -9 $p; wait $c; echo $? >status\n";
+  rt::program run{"/usr/bin/unshare", folder, {"-rn", "bash", "-c", script}};
+  const auto end = run.wait();
+  CAPTURE(end.err, folder.read("err"), folder.read("server.log"),
+          folder.read("why"));
+  REQUIRE(end.status == 0);
+  const auto facts = json::parse(folder.read("list")).at(0);
+  CHECK(facts.at("state") == "ready");
+  CHECK(facts.at("era") == "legacy");
+  CHECK(facts.at("tools") >= 12);
+  CHECK(facts.at("restarts") == 0);
+  CHECK(folder.read("echo").find("over http") != std::string::npos);
+  CHECK(folder.read("progress").find("(4/4)") != std::string::npos);
+  CHECK(folder.read("slow").find("completed") != std::string::npos);
+  CHECK(folder.read("read").size() > 100);
+  // Its end in the middle of a call is an end of the call, in words.
+  CHECK(folder.read("status") == "1\n");
+  CHECK((folder.read("lost") + folder.read("why")).find("was lost") !=
+        std::string::npos);
+}
+
 void check_scenario(const fs::path& packages, const std::string& scenario) {
   CAPTURE(scenario);
   const auto suite =
@@ -204,6 +253,15 @@ void check_scenario(const fs::path& packages, const std::string& scenario) {
 }
 
 }  // namespace
+
+TEST_CASE(
+    "server-everything over streamable HTTP, and over the older HTTP+SSE") {
+  const auto npm = packages();
+  if (!npm) return rt::skip(missing);
+  if (!has_own_network()) return rt::skip(no_network);
+  check_over_http(*npm, "streamableHttp", "mcp");
+  check_over_http(*npm, "sse", "sse");
+}
 
 TEST_CASE("the conformance suite passes what it asks of clients") {
   const auto npm = packages();

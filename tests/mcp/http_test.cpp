@@ -47,6 +47,7 @@ const json tool_list = {
 /// What a server of one era says to everything but `tools/call`.
 struct fake {
   bool modern = false;
+  std::atomic<bool> hangs = false;  ///< where answers are posted
   std::atomic<int> sessions{0};
   std::function<http_reply(const http_request&, const json&)> on_call;
   std::function<http_reply()> on_get;
@@ -57,6 +58,7 @@ struct fake {
     if (request.method == "DELETE") return http_reply::text("");
     const auto x = json::parse(request.body);
     const auto method = x.value("method", "");
+    if (method.empty() && hangs) return http_reply::sse().stall();
     if (!x.contains("id") || method.empty()) return http_reply::text("", 202);
     if (method == "server/discover" && !modern)
       return http_reply::text("Bad Request: no session", 400);
@@ -189,10 +191,47 @@ TEST_CASE("a stream brings progress, requests of the server, and the result") {
       }};
   CHECK(w.call().text == "ok");
   CHECK(w.reports == 3);
-  bool ponged = false;
-  for (const auto& x : w.http->requests())
-    ponged = ponged || x.body == R"({"id":9,"jsonrpc":"2.0","result":{}})";
-  CHECK(ponged);
+  CHECK(eventually([&] {
+    for (const auto& x : w.http->requests())
+      if (x.body == R"({"id":9,"jsonrpc":"2.0","result":{}})") return true;
+    return false;
+  }));
+}
+
+TEST_CASE("a server that asks much and takes no answer holds up no call") {
+  world w{false, [](const http_request&, const json& x) {
+            auto out = http_reply::sse();
+            for (int i = 0; i < 500; ++i)
+              out.send(event(
+                  {{"jsonrpc", "2.0"}, {"id", 1000 + i}, {"method", "ping"}}));
+            if (x.at("params").at("arguments").contains("text"))
+              return std::move(out.stall());
+            return std::move(out.send(event(result_of(x, text("ok")))));
+          }};
+  w.what->hangs = true;
+  CHECK(w.call(json::object()).text == "ok");
+  std::jthread caller{[&] { CHECK(w.call().err->code == errc::cancelled); }};
+  REQUIRE(eventually([&] { return w.requests_for("tools/call").size() == 2; }));
+  const auto began = steady_clock::now();
+  w.stop.request_stop();
+  caller.join();
+  w.at.reset();
+  CHECK(steady_clock::now() - began < seconds{5});
+}
+
+TEST_CASE("who wants to be asked again at once is asked after a pause") {
+  auto asked = std::make_shared<std::atomic<int>>(0);
+  world w{false, [](const http_request&, const json& x) {
+            return http_reply::json(result_of(x, text("ok")).dump());
+          }};
+  w.what->on_get = [asked] {
+    ++*asked;
+    return http_reply::sse().send("id: e1\nretry: 0\ndata:\n\n");
+  };
+  CHECK(w.call().text == "ok");
+  const auto began = steady_clock::now();
+  REQUIRE(eventually([&] { return *asked >= 4; }));
+  CHECK(steady_clock::now() - began >= milliseconds{400});
 }
 
 TEST_CASE("a legacy stream that broke goes on where it was") {

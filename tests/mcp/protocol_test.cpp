@@ -258,7 +258,7 @@ TEST_CASE("what was approved is remembered, and what changed is found") {
   const auto all = changes(recall(place, "files"), {a, b});
   REQUIRE(all.size() == 3);
   CHECK(all[0].kind == change::what::changed);
-  CHECK(all[0].before.description == "old");
+  CHECK(all[0].before.shown.find("old\n") == 0);
   CHECK(all[1].kind == change::what::added);
   CHECK(all[2].tool == "gone");
   folder.write("mcp/files.json", "{ damaged");
@@ -277,4 +277,53 @@ TEST_CASE("the log of a server's standard error is limited") {
   CHECK(log.last_line() == std::string(1000, 'y'));
   log.finish(8);
   CHECK(log.last_line() == "\xEF\xBF\xBD no end");
+}
+
+TEST_CASE("a form that cannot be filled in is declined, not half filled in") {
+  identity able;
+  able.fills_forms = true;
+  json form = {{"requestedSchema",
+                {{"properties",
+                  {{"a", {{"type", "string"}, {"default", "x"}}},
+                   {"b", {{"type", "string"}}}}},
+                 {"required", {"a"}}}}};
+  const auto said = [&] {
+    return std::get<json>(respond(able, "elicitation/create", form))
+        .at("action");
+  };
+  CHECK(said() == "accept");
+  form["requestedSchema"]["required"].push_back("b");
+  CHECK(said() == "decline");
+}
+
+TEST_CASE("of a list only what is read is kept, and not without end") {
+  page_reader all{"tools"};
+  const std::string long_text(1u << 20, 'x');
+  json page = {{"tools", {{{"name", "a"}, {"other", long_text}}}}};
+  REQUIRE(all.on_page(page));
+  CHECK(all.items().front() == json{{"name", "a"}});
+  page["tools"] = {{{"name", "a"}, {"description", long_text}}};
+  int pages = 0;
+  while (all.on_page(page) && pages < 100) ++pages;
+  CHECK(pages == 31);
+}
+
+TEST_CASE("who learns the era of a server takes back no approval") {
+  const riffle::testing::temp_folder folder;
+  remembered approved;
+  approved.identity = "this one";
+  approved.approved = true;
+  approved.tools["echo"] = {"digest", "shown"};
+  // By another process, after this one has read what there was.
+  REQUIRE(remember(folder.path(), "files", approved));
+  const auto learn = [&](const std::string& identity) {
+    REQUIRE(change_memory(folder.path(), "files", identity,
+                          [](remembered& x) { x.speaks = era::modern; }));
+    return recall(folder.path(), "files");
+  };
+  const auto now = learn("this one");
+  CHECK(now.approved);
+  CHECK(now.tools == approved.tools);
+  CHECK(now.speaks == era::modern);
+  CHECK_FALSE(learn("another one").approved);
 }

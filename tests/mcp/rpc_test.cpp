@@ -244,6 +244,31 @@ TEST_CASE("the end of the connection settles all that is open, once") {
   CHECK(all_of<settled>(out).size() == 1);
 }
 
+TEST_CASE("news of a subscription are those of an open one") {
+  rpc_core core;
+  rpc_effects out;
+  const auto id = core.request("subscriptions/listen", {}, false, out);
+  const auto heard = [&](const json& subscription) {
+    out.clear();
+    core.on_text(
+        json{{"jsonrpc", "2.0"},
+             {"method", "notifications/tools/list_changed"},
+             {"params",
+              {{"_meta",
+                {{"io.modelcontextprotocol/subscriptionId", subscription}}}}}}
+            .dump(),
+        out);
+    return all_of<notified>(out).size() == 1 && all_of<odd>(out).empty();
+  };
+  CHECK(heard(id));
+  CHECK(heard(std::to_string(id)));
+  CHECK_FALSE(heard(id + 1));
+  CHECK_FALSE(heard("x"));
+  CHECK_FALSE(heard(nullptr));
+  core.cancel(id, "x", false, out);
+  CHECK_FALSE(heard(id));
+}
+
 TEST_CASE("whatever comes in whatever order, each request settles once") {
   const auto seed = riffle::testing::fresh_seed();
   CAPTURE(seed);

@@ -17,6 +17,7 @@
 #include "tests/support/processes.hpp"
 #include "tools/mcp/call.hpp"
 #include "tools/mcp/mcp_tool.hpp"
+#include "tools/mcp/servers.hpp"
 #include "tools/mcp/stdio_link.hpp"
 
 using namespace riffle;
@@ -50,6 +51,42 @@ TEST_CASE("a server of each era is found out, listed and called") {
     CHECK(now.has->find("echo") != nullptr);
     CHECK(now.restarts == 0);
   }
+}
+
+TEST_CASE("a server that has gone to the newer era is asked for it again") {
+  world w{{"modern"}, [](server_options& x) { x.known_era = era::legacy; }};
+  CHECK(w.at->wait_ready(steady_clock::now() + seconds{20}));
+  CHECK(w.at->status().has->about.speaks == era::modern);
+  CHECK(w.at->status().restarts == 1);
+}
+
+TEST_CASE("who waits for a server that hangs waits once, and for others not") {
+  servers_options how;
+  server_setup one;
+  one.how.name = "mute";
+  one.how.startup_timeout = seconds{3};
+  const testing::temp_folder folder;
+  one.how.connect = [&](link_events events) {
+    stdio_options x;
+    x.name = "mute";
+    x.command = {RIFFLE_MCP_LIAR, "mute"};
+    x.folder = folder.path();
+    return open_stdio(x, std::move(events));
+  };
+  one.how.supervision.intensity = 50;
+  how.all.push_back(std::move(one));
+  servers all{std::move(how)};
+  const auto took = [&](std::stop_token stop, duration limit) {
+    const auto began = steady_clock::now();
+    CHECK(all.ready({"mute"}, stop, limit).size() == 1);
+    return steady_clock::now() - began;
+  };
+  std::stop_source stopped;
+  stopped.request_stop();
+  CHECK(took(stopped.get_token(), {}) < seconds{2});
+  CHECK(took({}, milliseconds{1}) < seconds{2});
+  took({}, {});
+  CHECK(took({}, {}) < seconds{2});
 }
 
 TEST_CASE("nothing starts before it is wanted") {
@@ -283,7 +320,7 @@ TEST_CASE("resources are listed to the last page") {
   world w;
   REQUIRE_FALSE(w.call("echo").err);
   const std::shared_ptr<server> at{std::shared_ptr<server>{}, &*w.at};
-  const auto tool = make_resource_tool(at, false);
+  const auto tool = make_resource_tool(at, {.trusts = true}, false);
   tools::tool_context context;
   CHECK(tool->run(json::object(), context).text == "x:1\nx:2\n");
   CHECK(tool->run({{"uri", "x:1"}}, context).text.find("content") !=

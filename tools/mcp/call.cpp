@@ -11,6 +11,7 @@
 #include "runtime/base/digest.hpp"
 #include "runtime/base/media.hpp"
 #include "runtime/base/secrets.hpp"
+#include "runtime/base/text.hpp"
 #include "tools/mcp/result.hpp"
 
 namespace riffle::mcp {
@@ -21,6 +22,8 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr int most_rounds = 8;
+/// Of a report of progress: each is kept, and sent to everybody.
+constexpr std::size_t longest_message = 500;
 constexpr milliseconds least_poll{50};
 constexpr milliseconds usual_poll{1000};
 constexpr milliseconds most_poll{30000};
@@ -63,15 +66,19 @@ class call_lock {
 /// One call, from its first request to its result.
 class conversation {
  public:
-  conversation(server& at, const tool_def& tool, tools::tool_context& context)
-      : at_{at}, tool_{tool}, context_{context} {}
+  conversation(server& at, tool_def tool, std::string digest,
+               tools::tool_context& context)
+      : at_{at},
+        tool_{std::move(tool)},
+        digest_{std::move(digest)},
+        context_{context} {}
 
   tools::tool_output run(const json& arguments) {
     json params = {{"name", tool_.name}, {"arguments", arguments}};
     if (tool_.needs_task) params["task"] = json::object();
     params["_meta"]["traceparent"] = trace();
     for (int round = 0; round <= most_rounds; ++round) {
-      auto result = ask("tools/call", params, headers_of(arguments));
+      auto result = ask_with_headers(params, arguments);
       if (!result) return std::move(result.error());
       const auto kind = text_at(*result, "resultType");
       if (kind == "input_required") {
@@ -99,6 +106,10 @@ class conversation {
     const auto digest = sha256(context_.call.value);
     return "00-" + digest.substr(0, 32) + "-" + digest.substr(32, 16) + "-01";
   }
+
+  /// Once more with the headers that its list asks for now, if it says that
+  /// they were wrong.
+  asked ask_with_headers(const json& params, const json& arguments);
 
   [[nodiscard]] std::map<std::string, std::string> headers_of(
       const json& arguments) const {
@@ -128,10 +139,11 @@ class conversation {
     return judge(*said);
   }
 
-  asked judge(const reply& said) const {
+  asked judge(const reply& said) {
     if (const auto* result = std::get_if<json>(&said)) return *result;
     tools::tool_output out;
     if (const auto* error = std::get_if<rpc_error>(&said)) {
+      mismatch_ = error->number == code::header_mismatch;
       out = failed(
           error->number == code::invalid_params ? errc::invalid_arguments
                                                 : errc::tool_execution_error,
@@ -149,7 +161,7 @@ class conversation {
 
   void report(const progressed& x) const {
     tool_progress_report out;
-    out.message = redact(x.message);
+    out.message = with_dots(redact(x.message), longest_message);
     out.progress = x.progress;
     out.total = x.total;
     context_.progress(std::move(out));
@@ -194,7 +206,8 @@ class conversation {
       if (!next) return std::move(next.error());
       if (const auto& text = text_at(*next, "statusMessage");
           !text.empty() && context_.progress)
-        context_.progress({.message = redact(text)});
+        context_.progress(
+            {.message = with_dots(redact(text), longest_message)});
       task = *std::move(next);
     }
   }
@@ -233,8 +246,10 @@ class conversation {
   }
 
   server& at_;
-  const tool_def& tool_;
+  tool_def tool_;
+  const std::string digest_;
   tools::tool_context& context_;
+  bool mismatch_ = false;  ///< of the headers, said the last error
 };
 
 /// The tool as it is now, if it is the one that was meant.
@@ -265,6 +280,20 @@ expected<tool_def> find(server& at, const std::string& tool,
   return *found;
 }
 
+conversation::asked conversation::ask_with_headers(const json& params,
+                                                   const json& arguments) {
+  auto first = ask("tools/call", params, headers_of(arguments));
+  if (first || !std::exchange(mismatch_, false)) return first;
+  if (!at_.list_anew()) return first;
+  const auto until = steady_clock::now() + at_.options().startup_timeout;
+  auto now = find(at_, tool_.name, digest_, until, context_.stop);
+  if (!now)
+    return tl::unexpected{
+        failed(now.error().code, at_.name(), now.error().message)};
+  tool_ = *std::move(now);
+  return ask("tools/call", params, headers_of(arguments));
+}
+
 }  // namespace
 
 std::string header_text(const json& value) {
@@ -285,7 +314,7 @@ tools::tool_output call_tool(server& at, const std::string& tool,
   if (!found)
     return failed(found.error().code, at.name(), found.error().message);
   const call_lock lock{at.options().lock, context.guard_lock};
-  return conversation{at, *found, context}.run(arguments);
+  return conversation{at, *found, digest, context}.run(arguments);
 }
 
 expected<std::string> call_preview(server& at, const std::string& tool,

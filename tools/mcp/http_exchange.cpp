@@ -112,6 +112,9 @@ class transfer {
     end_.stream = stream_;
     end_.last_event_id = decoder_.last_event_id();
     end_.retry_ms = decoder_.retry_ms();
+    curl_off_t wait = 0;  // curl reads seconds and dates
+    curl_easy_getinfo(easy_.get(), CURLINFO_RETRY_AFTER, &wait);
+    if (asks_to_wait_) end_.retry_after = std::chrono::seconds{wait};
     const bool good = status >= 200 && status < 300;
     if (!good) {
       end_.body = std::move(body_);
@@ -137,6 +140,8 @@ class transfer {
       stream_ = lower(value).starts_with("text/event-stream");
     else if (name == "mcp-session-id")
       end_.session = value;
+    else if (name == "retry-after")
+      asks_to_wait_ = true;
     else if (name == "www-authenticate" &&
              end_.authenticate.size() < longest_refusal)
       end_.authenticate.append(end_.authenticate.empty() ? "" : ", ")
@@ -163,7 +168,9 @@ class transfer {
     }
     const bool fits = decoder_.feed(bytes, [this](const model::sse_event& x) {
       const bool plain = x.type.empty() || x.type == "message";
-      if (end_.enough || !plain || x.data.empty()) return;
+      if (end_.enough || x.data.empty()) return;
+      if (!plain && asked_.on_event) asked_.on_event(x.type, x.data);
+      if (!plain) return;
       if (asked_.on_message && !asked_.on_message(x.data)) end_.enough = true;
     });
     if (!fits) end_.problem = "an event of its stream is larger than 8 MB";
@@ -177,6 +184,7 @@ class transfer {
   model::header_list headers_;
   std::string body_;
   bool stream_ = false;
+  bool asks_to_wait_ = false;
   exchange_end end_;
 };
 

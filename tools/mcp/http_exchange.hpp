@@ -3,6 +3,7 @@
 
 // One HTTP request to a server, on the thread that makes it.
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <stop_token>
@@ -25,6 +26,8 @@ struct exchange_request {
   std::size_t largest_message = 8u << 20;
   /// Each message of a stream, or the whole JSON body. False: that is enough.
   std::function<bool(std::string_view)> on_message{};
+  /// Each event of a stream that is of another type than "message".
+  std::function<void(std::string_view type, std::string_view data)> on_event{};
   /// The headers of the answer are there.
   std::function<void()> on_answer{};
   /// Called every tenth of a second or sooner; false: that is enough.
@@ -42,6 +45,7 @@ struct exchange_end {
   std::string body{};     ///< of an answer that is no 2xx, cut
   std::string last_event_id{};
   std::optional<std::uint64_t> retry_ms{};
+  std::optional<std::chrono::seconds> retry_after{};
   std::string authenticate{};  ///< `WWW-Authenticate`, all of them
   std::string advice{};        ///< what a person does about a 401 or 403
 };

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -15,6 +14,7 @@
 #include "runtime/base/text.hpp"
 #include "tools/mcp/call.hpp"
 #include "tools/mcp/http_answers.hpp"
+#include "tools/mcp/reply_sender.hpp"
 
 namespace riffle::mcp {
 
@@ -26,6 +26,7 @@ using std::chrono::steady_clock;
 
 constexpr int most_resumptions = 20;
 constexpr auto notify_limit = seconds{5};
+constexpr auto least_retry = milliseconds{200};
 constexpr auto longest_retry = seconds{30};
 constexpr int bad_request = 400;
 constexpr int not_found = 404;
@@ -80,6 +81,7 @@ class http_link final : public link {
 
   void close() override {
     stop_.request_stop();
+    replies_.stop();
     std::string session;
     {
       const std::lock_guard lock{mutex_};
@@ -143,7 +145,6 @@ class http_link final : public link {
       return !has_come(id);
     };
     out.on_time = [this, id] {
-      send_replies();
       const std::lock_guard lock{mutex_};
       return !broken_ && !waiting_.at(id).came;
     };
@@ -155,8 +156,7 @@ class http_link final : public link {
     auto one = exchange_of(x, id);
     one.headers = headers_of(x.method, x);
     one.body = std::move(text);
-    auto end = exchange_as(options_.who.get(), one);
-    send_replies();
+    auto end = exchange_patiently(options_.who.get(), one);
     if (x.method == "initialize" && !end.session.empty()) {
       const std::lock_guard lock{mutex_};
       session_ = end.session;
@@ -168,7 +168,6 @@ class http_link final : public link {
       more.headers = headers_of("", x);
       more.headers.push_back("Last-Event-ID: " + end.last_event_id);
       auto next = exchange_as(options_.who.get(), more);
-      send_replies();
       if (next.last_event_id.empty()) next.last_event_id = end.last_event_id;
       if (!next.retry_ms) next.retry_ms = end.retry_ms;
       end = std::move(next);
@@ -185,12 +184,9 @@ class http_link final : public link {
   bool pause(const request& x, const exchange_end& end) const {
     auto wait = std::chrono::duration_cast<duration>(options_.retry);
     if (end.retry_ms)
-      wait = std::min<duration>(milliseconds{*end.retry_ms}, longest_retry);
-    std::mutex mutex;
-    std::unique_lock lock{mutex};
-    std::condition_variable_any never;
-    const auto until = std::min(steady_clock::now() + wait, x.until);
-    never.wait_until(lock, x.stop, until, [] { return false; });
+      wait = std::clamp<duration>(milliseconds{*end.retry_ms}, least_retry,
+                                  longest_retry);
+    wait_until(std::min(steady_clock::now() + wait, x.until), x.stop);
     return !x.stop.stop_requested() && steady_clock::now() < x.until;
   }
 
@@ -211,11 +207,11 @@ class http_link final : public link {
       if (auto* sent = std::get_if<send_text>(&y))
         post(std::move(sent->text), "notifications/cancelled");
     if (end.stopped || end.late) return given_up{end.late};
-    return judge(end);
+    return judge(end, x.method == "initialize");
   }
 
   /// What an exchange without an answer to its request means.
-  reply judge(const exchange_end& end) {
+  reply judge(const exchange_end& end, bool begins) {
     if (end.status == 0) {
       give_up("it cannot be reached: " + end.problem);
       return lost{"it cannot be reached: " + end.problem};
@@ -226,6 +222,8 @@ class http_link final : public link {
     }
     if (!end.advice.empty())
       return rpc_error{code::not_let_in, status_text(end), {}};
+    if (begins && is_not_here(end))
+      return rpc_error{code::not_here, status_text(end), {}};
     if (auto error = error_in(end.body)) return *std::move(error);
     if (end.status >= server_fault) return lost{status_text(end)};
     if (end.status >= bad_request || end.status / 100 == 3)
@@ -272,7 +270,8 @@ class http_link final : public link {
       for (auto& y : out) {
         if (auto* done = std::get_if<settled>(&y)) come(*done);
         if (auto* sent = std::get_if<send_text>(&y))
-          replies_.push_back(std::move(sent->text));
+          if (!replies_.add(std::move(sent->text)))
+            complain("it asks more than it takes answers for");
         if (auto* said = std::get_if<notified>(&y))
           told.push_back(std::move(*said));
         if (const auto* report = std::get_if<progressed>(&y)) {
@@ -291,25 +290,13 @@ class http_link final : public link {
     if (++complaints_ <= most) log_warn("mcp." + options_.name, redact(what));
   }
 
-  /// Answers to requests of the server, not from within a transfer.
-  void send_replies() {
-    for (;;) {
-      std::string text;
-      {
-        const std::lock_guard lock{mutex_};
-        if (replies_.empty()) return;
-        text = std::move(replies_.front());
-        replies_.pop_front();
-      }
-      post(std::move(text), "");
-    }
-  }
-
-  void post(std::string text, std::string_view method) {
+  void post(std::string text, std::string_view method,
+            const std::stop_token& stop = {}) {
     exchange_request x;
     x.url = options_.url;
     x.headers = headers_of(method, {});
     x.body = std::move(text);
+    x.stop = stop;
     x.connect_timeout = options_.connect_timeout;
     x.until = steady_clock::now() + notify_limit;
     static_cast<void>(exchange_as(options_.who.get(), x));
@@ -342,11 +329,9 @@ class http_link final : public link {
         told = told && !end.stream;
         if (!end.last_event_id.empty()) last = end.last_event_id;
         if (end.retry_ms)
-          wait = std::min<duration>(milliseconds{*end.retry_ms}, longest_retry);
-        std::mutex mutex;
-        std::unique_lock lock{mutex};
-        std::condition_variable_any never;
-        never.wait_for(lock, stop_.get_token(), wait, [] { return false; });
+          wait = std::clamp<duration>(milliseconds{*end.retry_ms}, least_retry,
+                                      longest_retry);
+        wait_until(steady_clock::now() + wait, stop_.get_token());
       }
     }};
     there->wait();
@@ -366,10 +351,7 @@ class http_link final : public link {
       on_text(text);
       return true;
     };
-    x.on_time = [this] {
-      send_replies();
-      return true;
-    };
+    x.on_time = [this] { return true; };
     x.on_answer = [there] { there->tell(); };
     return exchange_as(options_.who.get(), x);
   }
@@ -379,18 +361,20 @@ class http_link final : public link {
   mutable std::mutex mutex_;
   rpc_core core_;
   std::map<request_id, waiter> waiting_;
-  std::deque<std::string> replies_;
   std::string version_;
   std::string session_;
   std::optional<std::string> broken_;
   int complaints_ = 0;
   std::stop_source stop_;
+  reply_sender replies_{[this](std::string text, const std::stop_token& stop) {
+    post(std::move(text), "", stop);
+  }};
   std::jthread listener_;
 };
 
 }  // namespace
 
-link_ptr open_http(http_link_options options, link_events events) {
+link_ptr open_streamable(http_link_options options, link_events events) {
   return std::make_shared<http_link>(std::move(options), std::move(events));
 }
 

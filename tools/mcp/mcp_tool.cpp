@@ -85,7 +85,7 @@ class mcp_tool final : public tools::tool {
 
 class resource_tool final : public tools::tool {
  public:
-  resource_tool(std::shared_ptr<server> at, bool guarded)
+  resource_tool(std::shared_ptr<server> at, effect eff, bool guarded)
       : at_{std::move(at)},
         spec_{.name = tool_name(at_->name(), "read_resource"),
               .description =
@@ -95,7 +95,7 @@ class resource_tool final : public tools::tool {
               .parameters =
                   R"({"type":"object","properties":{"uri":{"type":"string"}},)"
                   R"("additionalProperties":false})",
-              .eff = effect::read_only,
+              .eff = eff,
               .guarded = guarded} {}
 
   [[nodiscard]] const tools::tool_spec& spec() const noexcept override {
@@ -111,13 +111,13 @@ class resource_tool final : public tools::tool {
   tools::tool_output run(const json& arguments,
                          tools::tool_context& context) override {
     const auto uri = arguments.find("uri");
-    return uri == arguments.end() ? list() : read(*uri, context);
+    return uri == arguments.end() ? list(context) : read(*uri, context);
   }
 
  private:
-  tools::tool_output list() const {
+  tools::tool_output list(const tools::tool_context& context) const {
     tools::tool_output out;
-    const auto all = at_->list("resources/list", "resources");
+    const auto all = at_->list("resources/list", "resources", context.stop);
     if (!all) return failure(all.error());
     out.text = lines_of(*all);
     return out;
@@ -177,8 +177,12 @@ tools::tool_ptr make_tool(std::shared_ptr<server> at, const tool_def& tool,
                                     std::move(command));
 }
 
-tools::tool_ptr make_resource_tool(std::shared_ptr<server> at, bool guarded) {
-  return std::make_shared<resource_tool>(std::move(at), guarded);
+tools::tool_ptr make_resource_tool(std::shared_ptr<server> at,
+                                   const tool_rules& rules, bool guarded) {
+  // What a server does with a URI is its own affair: it may ask the internet.
+  const auto eff =
+      rules.eff.value_or(rules.trusts ? effect::read_only : effect::mutating);
+  return std::make_shared<resource_tool>(std::move(at), eff, guarded);
 }
 
 }  // namespace riffle::mcp

@@ -31,7 +31,9 @@ tools::tool_ptr make_tool(std::shared_ptr<server> at, const tool_def& tool,
                           const tool_rules& rules, bool guarded,
                           std::string command);
 
-/// `NAME__read_resource` of a server that has resources.
-tools::tool_ptr make_resource_tool(std::shared_ptr<server> at, bool guarded);
+/// `NAME__read_resource` of a server that has resources. It may change
+/// anything, unless `rules` say what it does, or trust the server.
+tools::tool_ptr make_resource_tool(std::shared_ptr<server> at,
+                                   const tool_rules& rules, bool guarded);
 
 }  // namespace riffle::mcp

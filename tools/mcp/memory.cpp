@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "tools/mcp/memory.hpp"
 
+#include <chrono>
+#include <fcntl.h>
+
 #include "messages/json_strict.hpp"
+#include "runtime/base/file_lock.hpp"
 #include "runtime/base/read_within.hpp"
 #include "tools/mcp/private_file.hpp"
 
@@ -32,8 +36,7 @@ remembered recall(const std::filesystem::path& folder,
   if (!tools.is_object()) return out;
   for (const auto& [name, tool] : tools.items())
     if (tool.is_object())
-      out.tools[name] = {text_at(tool, "digest"), text_at(tool, "description"),
-                         text_at(tool, "input_schema")};
+      out.tools[name] = {text_at(tool, "digest"), text_at(tool, "shown")};
   return out;
 }
 
@@ -44,14 +47,57 @@ expected<void> remember(const std::filesystem::path& folder,
   if (x.speaks) out["era"] = to_string(*x.speaks);
   out["tools"] = json::object();
   for (const auto& [name, tool] : x.tools)
-    out["tools"][name] = {{"digest", tool.digest},
-                          {"description", tool.description},
-                          {"input_schema", tool.input_schema}};
+    out["tools"][name] = {{"digest", tool.digest}, {"shown", tool.shown}};
   return write_private_file(folder / (server + ".json"), out.dump(1) + "\n");
 }
 
+expected<void> change_memory(const std::filesystem::path& folder,
+                             const std::string& server,
+                             const std::string& identity,
+                             const std::function<void(remembered&)>& change) {
+  constexpr auto patience = std::chrono::seconds{5};
+  make_private_folder(folder);
+  const auto name = folder / (server + ".lock");
+  const unique_fd fd{::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)};
+  if (!fd || !lock_until(fd, lock_kind::exclusive,
+                         std::chrono::steady_clock::now() + patience))
+    return unexpected{error{.code = errc::storage_unavailable,
+                            .op = "mcp",
+                            .message = name.string() + " cannot be locked"}};
+  auto known = recall(folder, server);
+  if (known.identity != identity) known = {.identity = identity};
+  change(known);
+  return remember(folder, server, known);
+}
+
 approved_tool approval_of(const tool_def& x) {
-  return {digest_of(x), x.description, x.input_schema};
+  return {digest_of(x), shown_text(x)};
+}
+
+std::string shown_text(const tool_def& x) {
+  std::string out = x.description;
+  if (!out.empty()) out += '\n';
+  if (!x.title.empty()) out += "title: " + x.title + '\n';
+  std::string hints;
+  const auto hint = [&](const char* name, const std::optional<bool>& says) {
+    if (says)
+      hints += std::string{hints.empty() ? "" : ", "} + name + " " +
+               (*says ? "yes" : "no");
+  };
+  hint("reads only", x.read_only);
+  hint("destructive", x.destructive);
+  hint("idempotent", x.idempotent);
+  hint("reaches the outside", x.open_world);
+  if (!hints.empty()) out += "says of itself: " + hints + '\n';
+  const auto schema = [&](const char* what, const std::string& text) {
+    const auto value = json::parse(text, nullptr, false);
+    if (!text.empty())
+      out += std::string{what} + ": " +
+             value.dump(2, ' ', false, json::error_handler_t::replace) + '\n';
+  };
+  schema("arguments", x.input_schema);
+  schema("result", x.output_schema);
+  return out;
 }
 
 std::vector<change> changes(const remembered& before,

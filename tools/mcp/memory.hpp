@@ -5,6 +5,7 @@
 // that a person has looked at. One small file for each server.
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -17,8 +18,7 @@ namespace riffle::mcp {
 
 struct approved_tool {
   std::string digest{};
-  std::string description{};
-  std::string input_schema{};
+  std::string shown{};  ///< see `shown_text`
 
   bool operator==(const approved_tool&) const = default;
 };
@@ -40,6 +40,13 @@ remembered recall(const std::filesystem::path& folder,
 expected<void> remember(const std::filesystem::path& folder,
                         const std::string& server, const remembered& x);
 
+/// Changes what is remembered, as it stands now: other processes of the data
+/// folder remember things, too. `identity`: another one's is forgotten.
+expected<void> change_memory(const std::filesystem::path& folder,
+                             const std::string& server,
+                             const std::string& identity,
+                             const std::function<void(remembered&)>& change);
+
 /// What a person must look at before a tool is used.
 struct change {
   enum class what : std::uint8_t { added, changed, removed };
@@ -53,5 +60,9 @@ std::vector<change> changes(const remembered& before,
                             const std::vector<tool_def>& now);
 
 approved_tool approval_of(const tool_def& x);
+
+/// All that its digest is of, for a person, in lines: what a model reads of it,
+/// and what it says of its effects.
+std::string shown_text(const tool_def& x);
 
 }  // namespace riffle::mcp

@@ -40,6 +40,8 @@ void read_capabilities(introduction& out, const json& x) {
   out.has_tools = has(x, "tools");
   out.has_resources = has(x, "resources");
   out.has_prompts = has(x, "prompts");
+  out.tells_changes =
+      out.has_tools && x.at("tools").value("listChanged", json()) == true;
 }
 
 /// The newest version of a list that this client speaks without `initialize`.
@@ -66,6 +68,29 @@ expected<introduction> read_discovery(const json& x) {
   out.name = text_at(about, "name");
   out.server_version = text_at(about, "version");
   read_capabilities(out, object_at(x, "capabilities"));
+  return out;
+}
+
+/// Whether a form has what it must have.
+bool is_complete(const json& content, const json& schema) {
+  const auto required = schema.value("required", json::array());
+  return !required.is_array() ||
+         std::ranges::all_of(required, [&](const json& x) {
+           return x.is_string() && content.contains(x.get<std::string>());
+         });
+}
+
+/// An item of a list without what nobody looks at.
+json what_is_read(const json& x) {
+  constexpr std::array members{"name",        "title",        "description",
+                               "inputSchema", "uri",          "annotations",
+                               "execution",   "outputSchema", "mimeType",
+                               "size",        "arguments",    "uriTemplate"};
+  if (!x.is_object()) return x;
+  auto out = json::object();
+  for (const auto* member : members)
+    if (const auto found = x.find(member); found != x.end())
+      out[member] = *found;
   return out;
 }
 
@@ -138,10 +163,11 @@ std::variant<json, rpc_error> respond(const identity& me,
     return json{{"roots", std::move(roots)}};
   }
   if (method == "elicitation/create") {
-    if (!me.fills_forms) return json{{"action", "decline"}};
-    return json{
-        {"action", "accept"},
-        {"content", defaults_of_form(object_at(params, "requestedSchema"))}};
+    const auto schema = object_at(params, "requestedSchema");
+    auto content = defaults_of_form(schema);
+    if (!me.fills_forms || !is_complete(content, schema))
+      return json{{"action", "decline"}};
+    return json{{"action", "accept"}, {"content", std::move(content)}};
   }
   return rpc_error{code::method_not_found,
                    "this client does not answer " + with_dots(method, 100),
@@ -196,7 +222,10 @@ expected<std::optional<std::string>> page_reader::on_page(const json& result) {
   for (const auto& x : *page) {
     if (items_.size() >= most_items)
       return failure("more than 5000 " + key_ + ", which nobody can use");
-    items_.push_back(x);
+    items_.push_back(what_is_read(x));
+    bytes_ += to_text(items_.back()).size();
+    if (bytes_ > most_bytes)
+      return failure("its list of " + key_ + " is larger than 32 MB");
   }
   const auto next = result.find("nextCursor");
   if (next == result.end() || next->is_null()) return std::nullopt;

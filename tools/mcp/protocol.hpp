@@ -66,6 +66,7 @@ struct introduction {
   bool has_tools = false;
   bool has_resources = false;
   bool has_prompts = false;
+  bool tells_changes = false;  ///< of its list of tools
 };
 
 /// What the answer to `server/discover` means; nothing: the server is of the
@@ -99,11 +100,12 @@ class page_reader {
  public:
   static constexpr std::size_t most_pages = 200;
   static constexpr std::size_t most_items = 5000;
+  static constexpr std::size_t most_bytes = 32u << 20;
 
   explicit page_reader(std::string key) : key_{std::move(key)} {}
 
-  /// Takes a page; the cursor of the next one, or nothing. Fails when a cursor
-  /// comes twice, or there is too much.
+  /// Takes a page, and of each item what is read of one; the cursor of the next
+  /// one, or nothing. Fails when a cursor comes twice, or there is too much.
   expected<std::optional<std::string>> on_page(const json& result);
 
   [[nodiscard]] const std::vector<json>& items() const noexcept {
@@ -115,6 +117,7 @@ class page_reader {
   std::vector<json> items_;
   std::set<std::string> seen_;
   std::size_t pages_ = 0;
+  std::size_t bytes_ = 0;
 };
 
 /// A tool of a list. Fails, saying why, when it is none that can be called.

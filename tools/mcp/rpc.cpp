@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tools/mcp/rpc.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "messages/json_strict.hpp"
@@ -53,7 +54,8 @@ std::string to_text(const json& x) {
 }
 
 std::string render(const rpc_error& x) {
-  if (x.number == code::not_let_in) return x.message;
+  if (x.number == code::not_let_in || x.number == code::not_here)
+    return x.message;
   return std::to_string(x.number) + ": " + x.message;
 }
 
@@ -169,7 +171,23 @@ void rpc_core::on_notification(const json& x, rpc_effects& out) {
   const auto method = x.at("method").get<std::string>();
   const auto& params = object_at(x, "params");
   if (method == "notifications/progress") return on_progress(params, out);
+  if (!is_subscribed(params)) {
+    out.emplace_back(odd{"news of no open subscription: " + method});
+    return;
+  }
   out.emplace_back(notified{method, params});
+}
+
+/// News of a subscription name it: the request that asked for them. What names
+/// none is for whoever listens.
+bool rpc_core::is_subscribed(const json& params) const {
+  const auto& meta = object_at(params, "_meta");
+  const auto id = meta.find("io.modelcontextprotocol/subscriptionId");
+  if (id == meta.end()) return true;
+  if (id->is_number_unsigned()) return open_.contains(id->get<request_id>());
+  return id->is_string() && std::ranges::any_of(open_, [&](const auto& x) {
+           return *id == std::to_string(x.first);
+         });
 }
 
 /// What is late, unknown or goes back is passed over, as the protocol has it.

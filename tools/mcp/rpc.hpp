@@ -35,6 +35,8 @@ inline constexpr int missing_capability = -32021;
 inline constexpr int unsupported_version = -32022;
 /// None of the protocol's: HTTP's, of a request that was not let in.
 inline constexpr int not_let_in = 401;
+/// The same: nobody at the URL knows the request; see `open_http`.
+inline constexpr int not_here = 404;
 }  // namespace code
 
 /// An error of the protocol: the request was not carried out.
@@ -126,6 +128,7 @@ class rpc_core {
   void on_request(const json& x, rpc_effects& out) const;
   void on_notification(const json& x, rpc_effects& out);
   void on_progress(const json& params, rpc_effects& out);
+  [[nodiscard]] bool is_subscribed(const json& params) const;
   void settle(request_id id, answer how, rpc_effects& out);
 
   responder answers_;

@@ -15,7 +15,7 @@ json run_task_tool() {
         "session_id": {"type": "string", "description": "A session to go on with"},
         "agent": {"type": "string", "description": "Who works on it"},
         "context": {"type": "string", "description": "What else is to be known"},
-        "max_steps": {"type": "integer", "minimum": 1}
+        "max_steps": {"type": "integer", "minimum": 1, "maximum": 4294967295}
       },
       "required": ["task"]
     },
@@ -53,15 +53,53 @@ json task_refusal(const std::string& why) {
           {"isError", true}};
 }
 
+json offered_tool(const tools::tool_spec& x) {
+  const bool reads = x.eff == effect::read_only;
+  auto schema = json::parse(x.parameters, nullptr, false);
+  if (!schema.is_object()) schema = {{"type", "object"}};
+  return {{"name", x.name},
+          {"description", x.description},
+          {"inputSchema", std::move(schema)},
+          {"annotations",
+           {{"readOnlyHint", reads},
+            {"destructiveHint", !reads},
+            {"idempotentHint", reads || x.idempotent}}}};
+}
+
+std::string plan_of_call(const std::string& tool, const json& arguments) {
+  return to_text(
+      {{"references", false},
+       {"steps", json::array({{{"id", "call"},
+                               {"tool", tool},
+                               {"arguments", arguments.is_object()
+                                                 ? arguments
+                                                 : json::object()}}})}});
+}
+
+json call_result(const call_end& x) {
+  return {{"content", {{{"type", "text"}, {"text", x.text}}}},
+          {"isError", !x.good}};
+}
+
+std::string failed_call_text(const std::string& why,
+                             const std::string& output) {
+  if (output.empty() || why.find(output) != why.npos) return why;
+  if (output.starts_with(why)) return output;
+  return why + "\n\n" + output;
+}
+
 std::string task_news(std::string_view type, std::string_view line) {
   if (type != "step_start" && type != "tool_call" && type != "tool_progress" &&
-      type != "tool_result")
+      type != "tool_result" && type != "approval_required")
     return {};
   const auto x = json::parse(line, nullptr, false);
   if (!x.is_object()) return {};
   const auto data = x.value("data", json::object());
   if (type == "step_start") return "step " + data.value("step", json(0)).dump();
   if (type == "tool_call") return data.value("title", "");
+  if (type == "approval_required")
+    return "waits for approval of " + data.value("title", "") +
+           ": riffle proposals show " + data.value("proposal_id", "");
   const auto* what = type == "tool_progress" ? "message" : "outcome";
   return data.value("tool", "") + ": " + data.value(what, "");
 }

@@ -7,7 +7,9 @@
 
 #include "runtime/base/log.hpp"
 #include "runtime/base/secrets.hpp"
+#include "runtime/base/text.hpp"
 #include "tools/mcp/measured_link.hpp"
+#include "tools/mcp/server_words.hpp"
 
 namespace riffle::mcp {
 
@@ -17,19 +19,15 @@ using std::chrono::steady_clock;
 
 /// Changes of a list that come together are read once.
 constexpr auto gather = std::chrono::milliseconds{50};
+constexpr auto least_between_lists = std::chrono::milliseconds{500};
 constexpr auto list_limit = std::chrono::seconds{30};
-/// Of the time to start, what the question for the newer era may take.
-constexpr int share_of_probe = 2;
 
-unexpected failure(errc code, std::string message) {
-  return unexpected{
-      error{.code = code, .op = "mcp", .message = std::move(message)}};
-}
+/// A server says what it likes, and says it at each start.
+constexpr std::size_t longest_reason = 1000;
 
-std::string why_of(const reply& x) {
-  if (const auto* gone = std::get_if<lost>(&x)) return gone->why;
-  if (const auto* error = std::get_if<rpc_error>(&x)) return render(*error);
-  return "it did not answer in time";
+/// That a subscription stands; what the server says of it.
+bool stands(const notified& x) {
+  return x.method == "notifications/subscriptions/acknowledged";
 }
 
 }  // namespace
@@ -67,8 +65,14 @@ server_status server::status() const {
 void server::want() {
   const std::lock_guard lock{mutex_};
   if (std::exchange(wanted_, true)) return;
+  since_ = steady_clock::now();
   if (state_ == server_state::idle) state_ = server_state::starting;
   changed_.notify_all();
+}
+
+time_point server::waited_since() const {
+  const std::lock_guard lock{mutex_};
+  return since_;
 }
 
 bool server::wait_ready(time_point until, std::stop_token stop) {
@@ -93,7 +97,7 @@ expected<reply> server::ask(request x) {
   const auto limit = steady_clock::now() + options_.startup_timeout;
   if (!wait_ready(std::min(x.until, limit), x.stop)) {
     if (x.stop.stop_requested())
-      return failure(errc::cancelled, "the call was stopped");
+      return failure_of_server(errc::cancelled, "the call was stopped");
     const std::lock_guard lock{mutex_};
     return unexpected{unavailable()};
   }
@@ -109,20 +113,22 @@ expected<reply> server::ask(request x) {
 }
 
 expected<std::vector<json>> server::list(const std::string& method,
-                                         const std::string& key) {
+                                         const std::string& key,
+                                         const std::stop_token& stop) {
   page_reader pages{key};
   std::optional<std::string> cursor;
   do {
     request x;
     x.method = method;
     if (cursor) x.params["cursor"] = *cursor;
+    x.stop = stop;
     x.until = steady_clock::now() + list_limit;
     const auto said = ask(std::move(x));
     if (!said) return unexpected{said.error()};
     const auto* page = std::get_if<json>(&*said);
     if (page == nullptr)
-      return failure(errc::tool_execution_error,
-                     options_.name + ": " + why_of(*said));
+      return failure_of_server(errc::tool_execution_error,
+                               options_.name + ": " + why_of(*said));
     auto next = pages.on_page(*page);
     if (!next) return unexpected{std::move(next.error())};
     cursor = *std::move(next);
@@ -150,17 +156,23 @@ void server::join() {
 link_events server::events_of(std::uint64_t generation) {
   link_events out;
   out.on_notification = [this, generation](const notified& x) {
-    if (x.method != "notifications/tools/list_changed") return;
+    if (!stands(x) && x.method != "notifications/tools/list_changed") return;
     const std::lock_guard lock{mutex_};
     if (generation != generation_) return;
-    list_due_ = steady_clock::now() + gather;
+    // Between two subscriptions nobody listened.
+    if (stands(x) && !std::exchange(listened_, true)) return;
+    list_due_ =
+        std::max(steady_clock::now() + gather, listed_ + least_between_lists);
     changed_.notify_all();
   };
   out.on_broken = [this, generation](const std::string& why) {
     const std::lock_guard lock{mutex_};
     if (generation != generation_) return;
     broken_ = redact(why);
-    if (state_ == server_state::ready) state_ = server_state::resting;
+    if (state_ == server_state::ready) {
+      state_ = server_state::resting;
+      since_ = steady_clock::now();
+    }
     changed_.notify_all();
   };
   return out;
@@ -180,6 +192,7 @@ void server::live(const std::stop_token& stop) {
     broken_.reset();
     list_due_.reset();
     suspected_ = false;
+    listened_ = false;
     const auto generation = ++generation_;
     lock.unlock();
     const auto to = connect_measured(options_, events_of(generation));
@@ -189,19 +202,30 @@ void server::live(const std::stop_token& stop) {
       keep(lock, *std::move(has));
       link_ = to;
       set_state(server_state::ready);
+      const bool news = listing_->about.speaks == era::modern &&
+                        listing_->about.tells_changes;
+      std::jthread listener;
+      if (news)
+        listener = std::jthread{
+            [this, to](const std::stop_token& x) { listen(*to, x); }};
       serve(lock, stop);
+      lock.unlock();
+      listener = {};  // stops it, and waits
+      lock.lock();
     } else if (!broken_) {
       broken_ = redact(has.error().message);
     }
     link_.reset();
-    const auto why = broken_.value_or("it was closed");
+    const auto why =
+        with_dots(broken_.value_or("it was closed"), longest_reason);
     lock.unlock();
     to->close();
     lock.lock();
     if (stop.stop_requested()) break;
+    // The same again and again is told once.
+    if (has || why != last_error_) log_warn("mcp." + options_.name, why);
     last_error_ = why;
     ++restarts_;
-    log_warn("mcp." + options_.name, why);
     rest(lock, stop);
   }
 }
@@ -269,6 +293,7 @@ void server::keep(std::unique_lock<std::mutex>& lock, listing x) {
 void server::list_again(std::unique_lock<std::mutex>& lock,
                         const std::stop_token& stop) {
   list_due_.reset();
+  listed_ = steady_clock::now();
   auto now = *listing_;
   const auto to = link_;
   request like;
@@ -284,115 +309,6 @@ void server::list_again(std::unique_lock<std::mutex>& lock,
   }
   now.tools = *std::move(tools);
   keep(lock, std::move(now));
-}
-
-// -- the first words ----------------------------------------------------------
-
-/// What a server says is read with care; if that was not enough, it costs the
-/// connection.
-expected<listing> server::begin_safely(link& to, const std::stop_token& stop) {
-  try {
-    return begin(to, stop);
-  } catch (const std::exception& e) {
-    return failure(errc::tool_unavailable,
-                   std::string{"what it says cannot be read: "} + e.what());
-  }
-}
-
-expected<listing> server::begin(link& to, const std::stop_token& stop) {
-  request x;
-  x.stop = stop;
-  x.until = steady_clock::now() + options_.startup_timeout;
-  auto about = introduce(to, x);
-  if (!about) return unexpected{std::move(about.error())};
-  to.set_version(about->version);
-  if (about->speaks == era::legacy)
-    to.notify("notifications/initialized", json{});
-  {
-    const std::lock_guard lock{mutex_};
-    era_ = about->speaks;
-  }
-  auto tools = list_tools(to, *about, x);
-  if (!tools) return unexpected{std::move(tools.error())};
-  return listing{*std::move(about), *std::move(tools)};
-}
-
-expected<introduction> server::introduce(link& to, request x) {
-  std::unique_lock lock{mutex_};
-  const auto known = era_;
-  lock.unlock();
-  const auto until = x.until;
-  if (known != era::legacy) {
-    const auto now = steady_clock::now();
-    x.method = "server/discover";
-    x.params = with_meta({}, options_.me, modern_version);
-    if (!known) x.until = now + (until - now) / share_of_probe;
-    auto said = to.ask(x);
-    if (std::holds_alternative<lost>(said) && !known) {
-      lock.lock();
-      era_ = era::legacy;  // it may have died of the question
-    }
-    if (const auto* gone = std::get_if<lost>(&said))
-      return failure(errc::tool_unavailable, gone->why);
-    const auto* silent = std::get_if<given_up>(&said);
-    if (silent != nullptr && (known || !silent->late))
-      return failure(errc::tool_unavailable, why_of(said));
-    if (silent == nullptr) {
-      const auto as_answer = std::holds_alternative<json>(said)
-                                 ? answer{std::get<json>(std::move(said))}
-                                 : answer{std::get<rpc_error>(std::move(said))};
-      if (auto judged = judge_discovery(as_answer)) return *std::move(judged);
-    }
-  }
-  x.method = "initialize";
-  x.params = initialize_params(options_.me);
-  x.until = until;
-  auto said = to.ask(x);
-  if (std::holds_alternative<given_up>(said))
-    return failure(errc::tool_unavailable,
-                   "it did not answer within startup_timeout");
-  if (auto* result = std::get_if<json>(&said))
-    return judge_initialize(answer{std::move(*result)});
-  return failure(errc::tool_unavailable, why_of(said));
-}
-
-expected<std::vector<tool_def>> server::list_safely(link& to,
-                                                    const introduction& about,
-                                                    const request& like) {
-  try {
-    return list_tools(to, about, like);
-  } catch (const std::exception& e) {
-    return failure(errc::tool_unavailable,
-                   std::string{"its list cannot be read: "} + e.what());
-  }
-}
-
-expected<std::vector<tool_def>> server::list_tools(link& to,
-                                                   const introduction& about,
-                                                   const request& like) {
-  if (!about.has_tools) return std::vector<tool_def>{};
-  page_reader pages{"tools"};
-  std::optional<std::string> cursor;
-  do {
-    auto x = like;
-    x.method = "tools/list";
-    x.params = json::object();
-    if (cursor) x.params["cursor"] = *cursor;
-    x.params = with_meta(std::move(x.params), options_.me, about.version);
-    const auto said = to.ask(x);
-    const auto* page = std::get_if<json>(&said);
-    if (page == nullptr)
-      return failure(errc::tool_unavailable,
-                     "its tools cannot be listed: " + why_of(said));
-    auto next = pages.on_page(*page);
-    if (!next) return unexpected{std::move(next.error())};
-    cursor = *std::move(next);
-  } while (cursor);
-  std::vector<std::string> problems;
-  auto out = read_tools(pages.items(), problems);
-  for (const auto& x : problems)
-    log_warn("mcp." + options_.name, "a tool is left out: " + redact(x));
-  return out;
 }
 
 }  // namespace riffle::mcp

@@ -84,6 +84,9 @@ class server {
   /// Starts it, if nobody has. Returns at once.
   void want();
 
+  /// Since when somebody waits for it, without it having been there meanwhile.
+  [[nodiscard]] time_point waited_since() const;
+
   /// Starts it and waits for its list of tools, at most until `until`. False:
   /// it is out of service, or not ready by then.
   bool wait_ready(time_point until, std::stop_token stop = {});
@@ -95,7 +98,11 @@ class server {
 
   /// As `ask`, all pages of a list.
   expected<std::vector<json>> list(const std::string& method,
-                                   const std::string& key);
+                                   const std::string& key,
+                                   const std::stop_token& stop = {});
+
+  /// Reads its list of tools now, over the connection that it has.
+  expected<void> list_anew();
 
   /// A call was given up: the server must show that it lives.
   void suspect();
@@ -120,6 +127,7 @@ class server {
                                              const request& like);
   void list_again(std::unique_lock<std::mutex>& lock,
                   const std::stop_token& stop);
+  void listen(link& to, const std::stop_token& stop);
   void check_life(std::unique_lock<std::mutex>& lock,
                   const std::stop_token& stop);
   void set_state(server_state x);
@@ -139,8 +147,11 @@ class server {
   std::string last_error_;
   std::uint32_t restarts_ = 0;
   std::optional<time_point> list_due_;
+  time_point listed_{};  ///< when it was read because it had changed
   bool suspected_ = false;
+  bool listened_ = false;  ///< to news, over this connection
   bool wanted_ = false;
+  time_point since_{};  ///< see `waited_since`
   core::circuit_breaker breaker_;
   std::mt19937_64 random_{std::random_device{}()};
   std::jthread thread_;

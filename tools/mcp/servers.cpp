@@ -6,14 +6,39 @@
 #include <utility>
 
 #include "runtime/base/log.hpp"
+#include "runtime/base/text.hpp"
 #include "tools/mcp/names.hpp"
 
 namespace riffle::mcp {
 
+namespace {
+
+/// Says so when it takes its time.
+bool wait_for(server& x, time_point began, const std::stop_token& stop,
+              duration limit) {
+  constexpr auto patience = std::chrono::seconds{2};
+  auto until = std::min(began, x.waited_since()) + x.options().startup_timeout;
+  if (limit > duration{}) until = std::min(until, began + limit);
+  if (x.wait_ready(std::min<time_point>(began + patience, until), stop))
+    return true;
+  const auto now = x.status().state;
+  if (now == server_state::out_of_service || now == server_state::closed ||
+      stop.stop_requested() || std::chrono::steady_clock::now() >= until)
+    return false;
+  const auto most = std::chrono::ceil<std::chrono::milliseconds>(until - began);
+  log_warn("mcp." + x.name(),
+           "it is not there yet, and is waited for: " +
+               short_duration(static_cast<std::uint64_t>(most.count())) +
+               " at most (startup_timeout)");
+  return x.wait_ready(until, stop);
+}
+
+}  // namespace
+
 servers::servers(servers_options options) : options_{std::move(options)} {
   for (const auto& x : options_.all) {
     const auto& name = x.how.name;
-    entry one{x, {}, {}, {}, {}, {}, false};
+    entry one{x, {}, {}, {}, {}, {}};
     if (!options_.memory.empty()) one.known = recall(options_.memory, name);
     if (one.known.identity != x.identity) {
       if (one.known.approved)
@@ -53,15 +78,16 @@ std::vector<std::string> servers::names() const {
   return out;
 }
 
-std::vector<std::string> servers::ready(const std::set<std::string>& names) {
+std::vector<std::string> servers::ready(const std::set<std::string>& names,
+                                        const std::stop_token& stop,
+                                        duration limit) {
   const auto began = std::chrono::steady_clock::now();
   for (const auto& name : names)
     if (auto* x = find(name)) x->want();
   std::vector<std::string> problems;
   for (const auto& name : names) {
     auto* x = find(name);
-    if (x == nullptr || x->wait_ready(began + x->options().startup_timeout))
-      continue;
+    if (x == nullptr || wait_for(*x, began, stop, limit)) continue;
     const auto now = x->status();
     problems.push_back("the server " + name + " is " +
                        std::string{to_string(now.state)} +
@@ -136,14 +162,21 @@ void servers::note(entry& x, const listing& has) const {
            });
   };
   const auto add = [&](const std::string& as, const auto& make) {
-    if (std::ranges::find(x.order, as) == x.order.end()) x.order.push_back(as);
-    if (std::ranges::any_of(
-            x.tools, [&](const auto& y) { return y->spec().name == as; }))
+    if (x.names.contains(as)) return;
+    // A server that lives long may have ever new ones.
+    if (x.names.size() >= page_reader::most_items) {
+      if (x.told_held.insert(std::string{}).second)
+        log_warn("mcp." + name,
+                 "it has had 5000 tools: no further one is used");
       return;
+    }
+    x.names.insert(as);
+    x.order.push_back(as);
     x.tools.push_back(make());
   };
   for (const auto& tool : has.tools) {
     if (is_held(tool.name)) {
+      if (!x.told_held.insert(tool.name).second) continue;
       log_warn("mcp." + name,
                "its tool " + tool.name +
                    " is not as it was approved and is not used: 'riffle mcp "
@@ -157,12 +190,16 @@ void servers::note(entry& x, const listing& has) const {
     });
   }
   if (has.about.has_resources)
-    add(tool_name(name, "read_resource"),
-        [&] { return make_resource_tool(x.at, x.setup.guarded); });
+    add(tool_name(name, "read_resource"), [&] {
+      return make_resource_tool(x.at, x.setup.rules("read_resource"),
+                                x.setup.guarded);
+    });
   if (options_.memory.empty() || x.known.speaks == has.about.speaks) return;
   x.known.speaks = has.about.speaks;
-  if (auto done = remember(options_.memory, name, x.known); !done)
-    log_warn("mcp." + name, done.error().message);
+  const auto done =
+      change_memory(options_.memory, name, x.setup.identity,
+                    [&](remembered& y) { y.speaks = has.about.speaks; });
+  if (!done) log_warn("mcp." + name, done.error().message);
 }
 
 }  // namespace riffle::mcp

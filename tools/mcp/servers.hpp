@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -53,9 +54,13 @@ class servers {
   [[nodiscard]] server* find(const std::string& name) const;
   [[nodiscard]] std::vector<std::string> names() const;
 
-  /// Starts these, all at once, and waits for each up to its start-up timeout.
-  /// Why some are not ready, a line each.
-  std::vector<std::string> ready(const std::set<std::string>& names);
+  /// Starts these, all at once, and waits for each up to its start-up timeout
+  /// (which counts once for all who wait, as long as it is not there), not
+  /// beyond a stop, nor longer than `limit` (0: none). Why some are not ready,
+  /// a line each.
+  std::vector<std::string> ready(const std::set<std::string>& names,
+                                 const std::stop_token& stop = {},
+                                 duration limit = {});
 
   /// Tools of a server as they were listed, by Riffle's names, in the server's
   /// order; also of one that is not there just now.
@@ -77,7 +82,9 @@ class servers {
     std::vector<std::string> order;  ///< names of tools of the last list
     std::vector<change> held;
     std::shared_ptr<server> at;
-    bool told = false;  ///< that nobody has looked at it
+    bool told = false;                  ///< that nobody has looked at it
+    std::set<std::string> names{};      ///< of `tools`
+    std::set<std::string> told_held{};  ///< those of `held` that were logged
   };
 
   void on_listing(const std::string& name, const listing& has);

@@ -148,6 +148,22 @@ bool read_headers(const json& schema, const std::string& at, tool_def& out,
   return true;
 }
 
+/// The schema as it is read: which values go into headers, too, is between the
+/// server and its proxies.
+std::string without_headers(const tool_def& x) {
+  if (x.headers.empty()) return x.input_schema;
+  auto schema = json::parse(x.input_schema, nullptr, false);
+  for (const auto& [pointer, ignored] : x.headers) {
+    std::string where;  // "/a/b" of a value is "/properties/a/properties/b"
+    for (const auto c : pointer)
+      where += c == '/' ? std::string{"/properties/"} : std::string{c};
+    const json::json_pointer at{where};
+    if (schema.contains(at) && schema.at(at).is_object())
+      schema.at(at).erase("x-mcp-header");
+  }
+  return to_text(schema);
+}
+
 }  // namespace
 
 std::string digest_of(const tool_def& x) {
@@ -158,7 +174,7 @@ std::string digest_of(const tool_def& x) {
       json{{"name", x.name},
            {"title", x.title},
            {"description", x.description},
-           {"input", x.input_schema},
+           {"input", without_headers(x)},
            {"output", x.output_schema},
            {"hints", json::array({flag(x.read_only), flag(x.destructive),
                                   flag(x.idempotent), flag(x.open_world)})}}));

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/text.hpp"
 #include "runtime/cli/commands/mcp_commands.hpp"
 #include "runtime/cli/terminal/approval_prompt.hpp"
 #include "runtime/cli/terminal/confirm.hpp"
@@ -15,6 +16,7 @@
 #include "runtime/cli/view/mcp_text.hpp"
 #include "runtime/cli/view/tool_call_view.hpp"
 #include "runtime/config/assign.hpp"
+#include "runtime/config/source.hpp"
 #include "runtime/node/mcp_part.hpp"
 #include "runtime/node/node.hpp"
 #include "tools/mcp/names.hpp"
@@ -69,6 +71,19 @@ bool make_ready(const opened& x, const std::string& name, console& io) {
   return problems.empty();
 }
 
+/// A folder's file takes the place of the person's own one, with its servers.
+std::string servers_elsewhere(const config::config& settings) {
+  const auto own = config::find_own_source({}).and_then(config::read_source);
+  if (!own || own->file.empty() || own->file == settings.file) return {};
+  const auto theirs = config::load({}, *own);
+  if (!theirs || theirs->mcp.empty()) return {};
+  return "; " + own->file.string() + " has " +
+         counted(theirs->mcp.size(), "server") + ", but " +
+         (settings.file.empty()
+              ? "is not read here"
+              : settings.file.string() + " takes its place here");
+}
+
 int list(const mcp_command& x, console& io) {
   const auto servers = open_servers(x, false, io);
   if (!servers) return usage;
@@ -79,7 +94,8 @@ int list(const mcp_command& x, console& io) {
                    servers->all->reviewed(name)});
   return write_list(
       all, x.common,
-      "there are no servers: 'riffle mcp add NAME -- COMMAND' adds one",
+      "there are no servers: 'riffle mcp add NAME -- COMMAND' adds one" +
+          servers_elsewhere(servers->settings),
       mcp_line, mcp_facts, io);
 }
 
@@ -133,15 +149,16 @@ int call(const mcp_command& x, console& io) {
 int keep_approval(const mcp_command& x, const opened& servers,
                   const mcp::listing& has, console& io) {
   const auto folder = mcp_memory(servers.settings);
-  auto known = mcp::recall(folder, x.name);
-  known.identity = mcp_identity(servers.settings.mcp.at(x.name));
-  known.speaks = has.about.speaks;
-  known.approved = true;
-  known.tools.clear();
-  for (const auto& tool : has.tools)
-    known.tools[tool.name] = mcp::approval_of(tool);
-  if (auto done = mcp::remember(folder, x.name, known); !done)
-    return report(done.error(), io);
+  const auto done = mcp::change_memory(
+      folder, x.name, mcp_identity(servers.settings.mcp.at(x.name)),
+      [&](mcp::remembered& known) {
+        known.speaks = has.about.speaks;
+        known.approved = true;
+        known.tools.clear();
+        for (const auto& tool : has.tools)
+          known.tools[tool.name] = mcp::approval_of(tool);
+      });
+  if (!done) return report(done.error(), io);
   if (x.common.output != output_kind::text)
     io.out.write(
         mcp::json{{"server", x.name}, {"approved", has.tools.size()}}.dump() +
@@ -152,6 +169,18 @@ int keep_approval(const mcp_command& x, const opened& servers,
   return io.out.good() ? completed : failed;
 }
 
+/// Whose tools they are.
+std::string place_of(const config::mcp_config& x) {
+  constexpr std::size_t longest = 4096;
+  if (x.command.empty()) return "url: " + safe_line(x.url, longest) + "\n";
+  std::string words;
+  for (const auto& word : x.command)
+    words += " " + (word.find_first_of(" \t\n\"'") == word.npos && !word.empty()
+                        ? word
+                        : config::in_quotes(word));
+  return "command:" + safe_line(words, longest) + "\n";
+}
+
 int approve_tools(const mcp_command& x, console& io) {
   const auto servers = open_servers(x, true, io);
   if (!servers) return usage;
@@ -160,7 +189,12 @@ int approve_tools(const mcp_command& x, console& io) {
   auto known = mcp::recall(mcp_memory(servers->settings), x.name);
   if (known.identity != mcp_identity(servers->settings.mcp.at(x.name)))
     known = {};
-  const auto text = mcp_changes_text(mcp::changes(known, has->tools));
+  const auto effect = [&](const mcp::tool_def& tool) -> std::string {
+    const auto one = servers->all->find_tool(mcp::tool_name(x.name, tool.name));
+    return one ? std::string{to_string(one->spec().eff)} : "";
+  };
+  const auto text = mcp_changes_text(mcp::changes(known, has->tools), effect);
+  if (!text.empty()) io.err.write(place_of(servers->settings.mcp.at(x.name)));
   if (x.yes || text.empty()) {
     io.err.write(text);
     return keep_approval(x, *servers, *has, io);
@@ -207,6 +241,7 @@ int list_resources(const mcp_command& x, const opened& servers, console& io) {
     const auto found = at->list("resources/list", "resources");
     if (!found) return report(found.error(), io);
     for (auto one : *found) {
+      if (!one.is_object()) continue;
       one["server"] = name;
       all.push_back(std::move(one));
     }
@@ -243,7 +278,9 @@ int read_resource(const mcp_command& x, console& io) {
     const auto now = at->status();
     if (!now.has || !now.has->about.has_resources) continue;
     if (const auto text = read_from(*at, x.uri, problem)) {
-      if (x.common.output == output_kind::text)
+      if (x.common.output == output_kind::text && io.out.is_terminal())
+        io.out.write(safe_text(*text) + (text->ends_with('\n') ? "" : "\n"));
+      else if (x.common.output == output_kind::text)
         io.out.write(*text);
       else
         io.out.write(mcp::to_text(mcp::json{

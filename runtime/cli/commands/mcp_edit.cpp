@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "messages/json_strict.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/unique_fd.hpp"
 #include "runtime/cli/commands/mcp_commands.hpp"
@@ -93,10 +92,18 @@ int save(const mcp_command& x, const edited_file& file, std::string text,
     if (const auto store = config::trust_store::of_user())
       static_cast<void>(store->trust(config::trust_name(changed.file),
                                      changed.text, system_wall_time()));
+  const bool counts = file.trusted || !changed.found_in_folder;
   if (x.common.output != output_kind::text)
-    io.out.write(nlohmann::json{{"file", changed.file.string()}}.dump() + "\n");
+    io.out.write(
+        nlohmann::json{{"file", changed.file.string()}, {"trusted", counts}}
+            .dump() +
+        "\n");
   else if (x.common.level != verbosity::quiet)
     io.complain(said + " " + changed.file.string());
+  if (!counts)
+    io.complain(safe_line(changed.file.string(), 4096) +
+                " is not trusted, so nothing of it counts yet: look at it, and "
+                "trust it with 'riffle config trust'");
   return io.out.good() ? completed : failed;
 }
 
@@ -129,6 +136,46 @@ bool has_server(const edited_file& file, const std::string& name) {
   return without_mcp_table(file.from.text, name).has_value();
 }
 
+std::string join(const std::vector<std::string>& all) {
+  std::string out;
+  for (const auto& x : all) out += (out.empty() ? "" : ", ") + x;
+  return out;
+}
+
+void tell_next(const std::vector<std::string>& names, const mcp_command& x,
+               console& io) {
+  if (x.common.level == verbosity::quiet) return;
+  for (const auto& name : names)
+    io.err.write("Next: 'riffle mcp approve " + name +
+                 "' shows its tools before agents use them.\n");
+}
+
+/// Where a relative folder of another client's file begins: where the file is,
+/// or the project around its own folder (".vscode").
+fs::path project_of(const fs::path& file) {
+  std::error_code ignored;
+  const auto folder = fs::absolute(file, ignored).parent_path();
+  return folder.filename().string().starts_with('.') ? folder.parent_path()
+                                                     : folder;
+}
+
+/// The first mistake that a table would bring, or nothing.
+std::string mistake_in(const edited_file& file, const std::string& text) {
+  auto changed = file.from;
+  changed.text = text;
+  config::load_request request;
+  request.tools = config::builtin_tools();
+  const auto made = load(request, changed);
+  return made || made.error().empty() ? "" : made.error().front().message;
+}
+
+std::string program_of(const config::mcp_config& x) {
+  if (x.command.empty()) return x.url;
+  std::string out;
+  for (const auto& word : x.command) out += (out.empty() ? "" : " ") + word;
+  return out;
+}
+
 }  // namespace
 
 int mcp_add(const mcp_command& x, console& io) {
@@ -143,9 +190,7 @@ int mcp_add(const mcp_command& x, console& io) {
   const int done =
       save(x, *file, appended(file->from.text, mcp_table(x.name, server_of(x))),
            "the server " + x.name + " stands in", io);
-  if (done == completed && x.common.level != verbosity::quiet)
-    io.err.write("Next: 'riffle mcp approve " + x.name +
-                 "' shows its tools before agents use them.\n");
+  if (done == completed) tell_next({x.name}, x, io);
   return done;
 }
 
@@ -165,28 +210,47 @@ int mcp_remove(const mcp_command& x, console& io) {
 int mcp_import(const mcp_command& x, console& io) {
   const auto text = read_file(x.file, "servers");
   if (!text) return report(text.error(), io);
-  const auto json = parse_strict(*text);
+  std::string mistake;
+  const auto json = read_commented_json(*text, mistake);
   if (!json) {
-    io.complain(x.file + " is no JSON");
+    io.complain(x.file + ":" + mistake);
     return usage;
   }
   auto file = open_file(x, io);
   if (!file) return usage;
   auto found = read_mcp_servers(*json);
   auto out = file->from.text;
-  std::string names;
-  for (const auto& [name, server] : found.all) {
+  if (auto before = mistake_in(*file, out); !before.empty()) {
+    io.complain(file->from.file.string() + " has a mistake: " + before);
+    return usage;
+  }
+  std::vector<std::string> names;
+  for (auto& [name, server] : found.all) {
     if (has_server(*file, name)) {
       found.problems.push_back(name + ": there is a server with this name");
       continue;
     }
-    out = appended(std::move(out), mcp_table(name, server));
-    names += (names.empty() ? "" : ", ") + name;
+    if (!server.cwd.empty() && server.cwd.front() != '~')
+      server.cwd = (project_of(x.file) / server.cwd).lexically_normal();
+    auto with = appended(out, mcp_table(name, server));
+    if (auto wrong = mistake_in(*file, with); !wrong.empty()) {
+      found.problems.push_back(name + ": " + wrong);
+      continue;
+    }
+    out = std::move(with);
+    names.push_back(name);
+    if (x.common.level != verbosity::quiet)
+      io.err.write("+ " + name + "  " + safe_line(program_of(server), 4096) +
+                   "\n");
   }
   for (const auto& problem : found.problems)
     io.complain("left out: " + safe_line(problem, 1000));
   if (names.empty()) return usage;
-  return save(x, *file, std::move(out), names + ": now in", io);
+  const int done = save(
+      x, *file, std::move(out),
+      join(names) + (names.size() == 1 ? " stands" : " stand") + " in", io);
+  if (done == completed) tell_next(names, x, io);
+  return done;
 }
 
 }  // namespace riffle::cli

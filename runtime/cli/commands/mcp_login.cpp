@@ -29,7 +29,8 @@ int complain_of(const error& x, console& io) {
 
 /// How one logs in at the server that was named; says why one cannot.
 std::optional<mcp::oauth::sign_in_options> way_in(
-    const mcp_command& x, const config::config& settings, console& io) {
+    const mcp_command& x, const config::config& settings, bool logs_in,
+    console& io) {
   if (!settings.mcp.contains(x.name)) {
     io.complain("there is no server " + config::in_quotes(x.name) +
                 " in the configuration: 'riffle mcp list' shows what there "
@@ -41,11 +42,15 @@ std::optional<mcp::oauth::sign_in_options> way_in(
     io.complain(out.error().message);
     return std::nullopt;
   }
-  out->client_id = x.client_id;
-  if (!x.client_secret_env.empty()) {
-    const auto secret = read_key(x.client_secret_env);
+  // One that is named here stands above that of the configuration, with all.
+  const auto& server = settings.mcp.at(x.name);
+  const bool given = !x.client_id.empty();
+  out->client_id = given ? x.client_id : server.client_id;
+  const auto& variable = given ? x.client_secret_env : server.client_secret_env;
+  if (!variable.empty() && logs_in) {
+    const auto secret = read_key(variable);
     if (!secret) {
-      io.complain("the variable " + x.client_secret_env + " is not set");
+      io.complain("the variable " + variable + " is not set");
       return std::nullopt;
     }
     out->client_secret = *secret;
@@ -86,7 +91,7 @@ int mcp_login(const mcp_command& x, console& io) {
   if (!settings) return usage;
   if (!x.client_secret_env.empty()) take_key(x.client_secret_env);
   own_process(*settings);
-  auto how = way_in(x, *settings, io);
+  auto how = way_in(x, *settings, true, io);
   if (!how) return usage;
   how->show = [&](const std::string& url) { show_way(x, url, io); };
   const auto got = mcp::oauth::sign_in(*how);
@@ -111,7 +116,7 @@ int mcp_logout(const mcp_command& x, console& io) {
   const auto settings = load_config(x.common, config_use::acts, false, io);
   if (!settings) return usage;
   own_process(*settings);
-  const auto how = way_in(x, *settings, io);
+  const auto how = way_in(x, *settings, false, io);
   if (!how) return usage;
   const auto file = mcp_login_file(*settings, x.name);
   const auto had = mcp::oauth::read_login(file, how->server);

@@ -14,10 +14,12 @@
 #include "runtime/cli/commands/mcp_commands.hpp"
 #include "runtime/cli/terminal/choose.hpp"
 #include "runtime/cli/view/exit_status.hpp"
+#include "runtime/node/node.hpp"
 #include "runtime/service/views.hpp"
 #include "tools/mcp/line_reader.hpp"
 #include "tools/mcp/run_task.hpp"
 #include "tools/mcp/serving.hpp"
+#include "tools/schema.hpp"
 
 namespace riffle::cli {
 
@@ -41,16 +43,32 @@ mcp::json result_of(const run_outcome& x) {
   return mcp::task_result(end);
 }
 
+/// What is wrong with the arguments of `run_task`, or nothing.
+std::string task_mistake(const mcp::json& arguments) {
+  auto schema = mcp::run_task_tool().at("inputSchema");
+  schema["additionalProperties"] = false;
+  static const auto known = tools::schema::compile(schema.dump());
+  std::string out;
+  if (known)
+    for (const auto& x : known->check(arguments))
+      out += (out.empty() ? "" : "; ") +
+             (x.pointer.empty() ? "" : x.pointer + ": ") + x.message;
+  return out;
+}
+
 class mcp_service {
  public:
-  mcp_service(runtime& rt, const mcp_command& x, console& io)
-      : rt_{rt}, asked_{x}, io_{io}, core_{options()} {}
+  /// `tools`: single ones, as `tools/list` has them.
+  mcp_service(runtime& rt, const mcp_command& x, std::vector<mcp::json> tools,
+              console& io)
+      : rt_{rt}, asked_{x}, io_{io}, core_{options(std::move(tools))} {}
 
   /// Until the client closes our input.
   int run() {
     mcp::line_reader lines;
     std::array<char, 64u << 10> buffer{};
-    for (bool open = true; open;) {
+    bool open = true;
+    while (open) {
       const auto n = ::read(0, buffer.data(), buffer.size());
       if (n < 0 && errno == EINTR) continue;
       if (n <= 0) break;
@@ -62,14 +80,19 @@ class mcp_service {
     }
     with_core([&](auto& out) { core_.on_closed(out); });
     threads_.clear();  // each waits for the end of its run
+    if (!open) {
+      io_.complain("a line of more than 8 MB came, which no client sends");
+      return failed;
+    }
     return io_.out.good() ? completed : failed;
   }
 
  private:
-  mcp::serving_options options() {
+  mcp::serving_options options(std::vector<mcp::json> tools) {
     mcp::serving_options out;
     out.version = RIFFLE_VERSION;
-    out.tools.push_back(mcp::run_task_tool());
+    out.tools = std::move(tools);
+    out.tools.insert(out.tools.begin(), mcp::run_task_tool());
     out.list = [this] { return list(); };
     out.read = [this](const std::string& uri) { return read(uri); };
     return out;
@@ -98,7 +121,8 @@ class mcp_service {
     const auto key = call.key;
     threads_[key] =
         std::jthread{[this, call = std::move(call), stop = std::move(stop)] {
-          auto result = work(call, stop);
+          auto result = call.tool == mcp::run_task_name ? work(call, stop)
+                                                        : work_tool(call, stop);
           with_core([&](auto& out) {
             stops_.erase(call.key);
             finished_.push_back(call.key);
@@ -114,6 +138,8 @@ class mcp_service {
       return x != call.arguments.end() && x->is_string() ? x->get<std::string>()
                                                          : std::string{};
     };
+    if (auto wrong = task_mistake(call.arguments); !wrong.empty())
+      return mcp::task_refusal(wrong);
     request.task = text("task");
     if (request.task.empty()) return mcp::task_refusal("there is no task");
     if (auto id = text("session_id"); !id.empty())
@@ -133,6 +159,47 @@ class mcp_service {
         });
     return outcome ? result_of(*outcome)
                    : mcp::task_refusal(outcome.error().message);
+  }
+
+  /// A single tool: a plan of one step, so that rules, approvals, limits and
+  /// the journal hold for it.
+  mcp::json work_tool(const mcp::begin_call& call,
+                      const std::stop_token& stop) {
+    plan_request request;
+    request.plan = mcp::plan_of_call(call.tool, call.arguments);
+    request.name = call.tool;
+    request.with.approval = asked_.approval;
+    request.with.stop = stop;
+    struct last_call {
+      std::mutex mutex;
+      call_id id;
+    };
+    const auto last = std::make_shared<last_call>();
+    const auto started =
+        rt_.start_plan(request, [this, last, key = call.key, count = 0.0](
+                                    const event_batch& batch) mutable {
+          batch.for_each([&](const event_view& x) {
+            tell(key, count, x);
+            if (x.type() != "tool_result") return;
+            const auto line = mcp::json::parse(x.line(), nullptr, false);
+            const std::lock_guard lock{last->mutex};
+            last->id.value =
+                line.value(mcp::json::json_pointer{"/data/id"}, "");
+          });
+        });
+    if (!started) return mcp::call_result({false, started.error().message});
+    auto end = started->wait(std::chrono::hours{1});
+    while (!end && end.error().code == errc::timeout)
+      end = started->wait(std::chrono::hours{1});
+    if (!end) return mcp::call_result({false, end.error().message});
+    if (end->status == events::run_status::completed)
+      return mcp::call_result({true, end->answer});
+    const auto why = end->failure ? end->failure->message : "it failed";
+    const std::lock_guard lock{last->mutex};
+    const auto kept = rt_.output(last->id);
+    return mcp::call_result(
+        {false,
+         mcp::failed_call_text(why, kept ? text_of(*kept).value_or("") : "")});
   }
 
   /// Steps, calls and their progress are what a client is told.
@@ -190,9 +257,15 @@ int mcp_serve(const mcp_command& x, console& io) {
   auto settings = load_config(x.common, config_use::acts, true, io);
   if (!settings) return usage;
   choose_log_level(x.common.level, *settings);
+  const auto registry = make_registry(*settings, {});
+  if (!registry) return report(registry.error(), io);
+  std::vector<mcp::json> tools;
+  for (const auto& name : settings->mcp_server.tools)
+    if (const auto* tool = (*registry)->find(name))
+      tools.push_back(mcp::offered_tool((*tool)->spec()));
   auto rt = runtime::create(*settings, {.owns_process = true});
   if (!rt) return report(rt.error(), io);
-  return mcp_service{*rt, x, io}.run();
+  return mcp_service{*rt, x, std::move(tools), io}.run();
 }
 
 }  // namespace riffle::cli

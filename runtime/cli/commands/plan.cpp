@@ -13,6 +13,7 @@
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/limits_text.hpp"
+#include "runtime/config/mcp_checks.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/service/plan_file.hpp"
 
@@ -82,7 +83,11 @@ int check(const plan_command& x, const std::string& text,
           const config::config& settings, console& io) {
   const auto tools = make_registry(settings, {});
   if (!tools) return report(tools.error(), io);
-  auto plan = service::read_plan(text, name_of(x), **tools);
+  // Nothing is started for it, so what servers have is not known.
+  auto plan = service::read_plan(
+      text, name_of(x), **tools, [&](const std::string& tool) {
+        return config::server_of(settings, tool).has_value();
+      });
   check_streaming(x, settings, plan);
   return tell(x, plan, io);
 }

@@ -7,6 +7,7 @@
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/config/assign.hpp"
+#include "runtime/config/model_checks.hpp"
 
 namespace riffle::cli {
 
@@ -54,19 +55,31 @@ std::string only_variable(const std::string& text) {
   return text.substr(2, text.size() - 3);
 }
 
+bool holds_secret(const std::string& variable) {
+  const auto name = lower(variable);
+  return config::names_secret(variable) || name.ends_with("token") ||
+         name.ends_with("_key");
+}
+
 void read_env(const std::string& name, const mcp::json& x,
-              config::mcp_config& out, std::vector<std::string>& problems) {
+              config::mcp_config& out, imported_servers& told) {
   auto values = mcp::json::object();
   for (const auto& [key, value] : x.items()) {
     const auto text = with_plain_variables(
         value.is_string() ? value.get<std::string>() : value.dump());
-    if (only_variable(text) == key)
+    if (only_variable(text) == key) {
       out.env.push_back(key);
-    else if (text.find("${") != text.npos)
-      problems.push_back(name + ": the variable " + key +
-                         " is made from others; set it yourself");
-    else
+    } else if (text.find("${") != text.npos) {
+      told.problems.push_back(name + ": the variable " + key +
+                              " is made from others; set it yourself");
+    } else if (holds_secret(key) && !text.empty()) {
+      out.env.push_back(key);
+      told.problems.push_back(name + ": what " + key +
+                              " holds, as keys never stand in files: put it "
+                              "into a variable of this name");
+    } else {
       values[key] = text;
+    }
   }
   if (!values.empty()) out.variables.text = values.dump();
 }
@@ -87,6 +100,41 @@ void read_headers(const std::string& name, const mcp::json& x,
   if (!values.empty()) out.headers.text = values.dump();
 }
 
+/// Comments, and commas behind which nothing comes, as blanks: places stay.
+std::string without_comments(std::string text) {
+  bool quoted = false;
+  auto comma = text.npos;  // the last one, if only blanks came since
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto next = i + 1 < text.size() ? text[i + 1] : '\0';
+    if (quoted) {
+      if (text[i] == '\\')
+        ++i;
+      else if (text[i] == '"')
+        quoted = false;
+      continue;
+    }
+    if (text[i] == '/' && (next == '/' || next == '*')) {
+      const auto end =
+          next == '/' ? text.find('\n', i) : text.find("*/", i + 2);
+      const auto stop = end == text.npos ? text.size()
+                        : next == '/'    ? end
+                                         : end + 2;
+      for (; i < stop; ++i)
+        if (text[i] != '\n') text[i] = ' ';
+      --i;
+      continue;
+    }
+    if ((text[i] == '}' || text[i] == ']') && comma != text.npos)
+      text[comma] = ' ';
+    if (text[i] == ',')
+      comma = i;
+    else if (trimmed(std::string_view{text}.substr(i, 1)) != "")
+      comma = text.npos;
+    quoted = text[i] == '"';
+  }
+  return text;
+}
+
 std::string as_name(std::string name) {
   for (auto& c : name) {
     const bool fits = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -98,6 +146,13 @@ std::string as_name(std::string name) {
   return name.substr(0, 32);
 }
 
+std::string problem_of(const mcp::server_status& x) {
+  if (x.state == mcp::server_state::starting && x.last_error.empty())
+    return "it has not answered yet, and is not waited for any longer "
+           "(startup_timeout)";
+  return x.last_error;
+}
+
 bool names_table(std::string_view line, const std::string& name) {
   line = trimmed(line);
   while (line.starts_with('[')) line.remove_prefix(1);
@@ -107,16 +162,6 @@ bool names_table(std::string_view line, const std::string& name) {
         (line[head.size()] == ']' || line[head.size()] == '.'))
       return true;
   return false;
-}
-
-void add_lines(std::string& out, char mark, const std::string& text) {
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    const auto end = std::min(rest.find('\n'), rest.size());
-    out += std::string{"    "} + mark + " " +
-           safe_line(rest.substr(0, end), 1000) + "\n";
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
 }
 
 }  // namespace
@@ -132,6 +177,8 @@ std::string mcp_table(const std::string& name, const config::mcp_config& x) {
   if (!x.cwd.empty()) out += "cwd = " + config::in_quotes(x.cwd) + "\n";
   if (x.headers.text != "{}")
     out += "headers = " + table_of(x.headers.text) + "\n";
+  if (!x.client_id.empty())
+    out += "client_id = " + config::in_quotes(x.client_id) + "\n";
   if (x.trust != "none") out += "trust = " + config::in_quotes(x.trust) + "\n";
   return out;
 }
@@ -156,6 +203,23 @@ std::optional<std::string> without_mcp_table(const std::string& text,
   return out;
 }
 
+std::optional<nlohmann::json> read_commented_json(const std::string& text,
+                                                  std::string& mistake) {
+  const auto plain = without_comments(text);
+  try {
+    return nlohmann::json::parse(plain);
+  } catch (const nlohmann::json::parse_error& e) {
+    const auto at = std::min(e.byte == 0 ? 0 : e.byte - 1, plain.size());
+    const auto before = std::string_view{plain}.substr(0, at);
+    const auto line = std::ranges::count(before, '\n') + 1;
+    const auto begin = before.rfind('\n');
+    const auto column = begin == before.npos ? at : at - begin - 1;
+    mistake = std::to_string(line) + ":" + std::to_string(column + 1) +
+              ": this is no JSON from here on";
+    return std::nullopt;
+  }
+}
+
 imported_servers read_mcp_servers(const mcp::json& x) {
   imported_servers out;
   const mcp::json* all = nullptr;
@@ -168,7 +232,14 @@ imported_servers read_mcp_servers(const mcp::json& x) {
   }
   for (const auto& [name, server] : all->items()) {
     config::mcp_config one;
-    if (!server.is_object()) continue;
+    if (!server.is_object()) {
+      out.problems.push_back(name + ": it is no object");
+      continue;
+    }
+    if (server.value("disabled", mcp::json()) == true) {
+      out.problems.push_back(name + ": it is disabled there");
+      continue;
+    }
     if (const auto program = text_at(server, "command"); !program.empty()) {
       one.command.push_back(program);
       for (const auto& word : server.value("args", mcp::json::array()))
@@ -177,10 +248,16 @@ imported_servers read_mcp_servers(const mcp::json& x) {
     one.url = text_at(server, "url");
     one.cwd = text_at(server, "cwd");
     if (server.value("env", mcp::json()).is_object() && !one.command.empty())
-      read_env(name, server.at("env"), one, out.problems);
+      read_env(name, server.at("env"), one, out);
     if (server.value("headers", mcp::json()).is_object() && one.command.empty())
       read_headers(name, server.at("headers"), one, out.problems);
     one.agents = {"default"};
+    if (one.url.find("${") != one.url.npos) {
+      out.problems.push_back(name +
+                             ": its url is made from variables, which are not "
+                             "read there: write it yourself");
+      continue;
+    }
     if (one.command.empty() && one.url.empty())
       out.problems.push_back(name + ": it has neither a command nor a url");
     else
@@ -219,7 +296,8 @@ std::string mcp_line(const shown_server& server) {
   if (server.seen.held > 0)
     out += ", " + counted(server.seen.held, "tool") + " changed since";
   if (x.restarts > 0) out += "  " + std::to_string(x.restarts) + " restarts";
-  if (!x.last_error.empty()) out += "\n  ✗ " + safe_line(x.last_error, 400);
+  if (const auto why = problem_of(x); !why.empty())
+    out += "\n  ✗ " + safe_line(why, 400);
   return out + "\n";
 }
 
@@ -237,33 +315,7 @@ nlohmann::ordered_json mcp_facts(const shown_server& server) {
   out["approved"] = server.seen.approved;
   if (server.seen.held > 0) out["changed"] = server.seen.held;
   out["restarts"] = x.restarts;
-  if (!x.last_error.empty()) out["last_error"] = x.last_error;
-  return out;
-}
-
-std::string mcp_changes_text(const std::vector<mcp::change>& all) {
-  std::string out;
-  for (const auto& x : all) {
-    const auto name = safe_line(x.tool, 200);
-    switch (x.kind) {
-      case mcp::change::what::added:
-        out += "+ " + name + "\n";
-        add_lines(out, '+', x.now.description);
-        break;
-      case mcp::change::what::removed: out += "- " + name + "\n"; break;
-      case mcp::change::what::changed:
-        out += "~ " + name + "\n";
-        if (x.before.description != x.now.description) {
-          add_lines(out, '-', x.before.description);
-          add_lines(out, '+', x.now.description);
-        }
-        if (x.before.input_schema != x.now.input_schema) {
-          add_lines(out, '-', x.before.input_schema);
-          add_lines(out, '+', x.now.input_schema);
-        }
-        break;
-    }
-  }
+  if (const auto why = problem_of(x); !why.empty()) out["last_error"] = why;
   return out;
 }
 

@@ -3,6 +3,7 @@
 
 // The tables [mcp.NAME] as text, and what 'riffle mcp' prints.
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +28,11 @@ struct imported_servers {
   std::vector<std::string> problems{};  ///< what was left out, and why
 };
 
+/// JSON as editors keep it: with comments, and commas before a closing bracket.
+/// Nothing: `mistake` says "LINE:COLUMN: why".
+std::optional<nlohmann::json> read_commented_json(const std::string& text,
+                                                  std::string& mistake);
+
 /// Of the JSON that other clients use: `mcpServers`, or `servers`. Values that
 /// are no variables are not taken over where a key would stand in a file.
 imported_servers read_mcp_servers(const nlohmann::json& x);
@@ -44,7 +50,11 @@ struct shown_server {
 std::string mcp_line(const shown_server& x);
 nlohmann::ordered_json mcp_facts(const shown_server& x);
 
-/// What is new in a server's tools, for a person, with the lines that differ.
-std::string mcp_changes_text(const std::vector<mcp::change>& all);
+/// What is new in a server's tools, for a person: all that a model reads of a
+/// new one, and of one that changed the lines that differ. `effect`: what a
+/// tool counts as here. (mcp_changes.cpp)
+std::string mcp_changes_text(
+    const std::vector<mcp::change>& all,
+    const std::function<std::string(const mcp::tool_def&)>& effect);
 
 }  // namespace riffle::cli

@@ -34,7 +34,7 @@ struct settings {
 };
 
 settings how;
-json last_request;
+json subscription;  ///< the id of `subscriptions/listen`; null: nobody listens
 
 void say(const json& x) { std::cout << x.dump() << "\n" << std::flush; }
 
@@ -59,7 +59,8 @@ json tool(const std::string& name, bool reads) {
       {"inputSchema",
        {{"type", "object"},
         {"properties",
-         {{"text", {{"type", "string"}}}, {"n", {{"type", "integer"}}}}}}},
+         {{"text", {{"type", "string"}, {"description", "What it says"}}},
+          {"n", {{"type", "integer"}}}}}}},
       {"annotations", {{"readOnlyHint", reads}, {"idempotentHint", reads}}}};
 }
 
@@ -152,10 +153,7 @@ void lie(const json& id, const json& params, const std::string& name) {
     reply(id, text("done"));
     return progress(params, 2, 2);
   }
-  if (name == "long") {
-    reply(id, text(std::string(10u << 20, 'x')));
-    return;
-  }
+  if (name == "long") return reply(id, text(std::string(10u << 20, 'x')));
   if (name == "flood") {
     for (int i = 0; i < 20000; ++i) std::cerr << "line " << i << " of many\n";
     std::cerr << std::flush;
@@ -201,6 +199,26 @@ void rounds(const json& id, const json& params) {
             {{"method", "elicitation/create"}, {"params", json::object()}}}}}});
 }
 
+/// Of the newer era to who listens alone.
+void tell_change(const json& to) {
+  if (how.era != "modern")
+    say({{"jsonrpc", "2.0"}, {"method", "notifications/tools/list_changed"}});
+  else if (!to.is_null())
+    say({{"jsonrpc", "2.0"},
+         {"method", "notifications/tools/list_changed"},
+         {"params",
+          {{"_meta", {{"io.modelcontextprotocol/subscriptionId", to}}}}}});
+}
+
+void listen(const json& id, const json& params) {
+  subscription = id;
+  say({{"jsonrpc", "2.0"},
+       {"method", "notifications/subscriptions/acknowledged"},
+       {"params",
+        {{"_meta", {{"io.modelcontextprotocol/subscriptionId", id}}},
+         {"notifications", params.value("notifications", json())}}}});
+}
+
 void call(const json& id, const json& params) {
   const auto name = params.value("name", "");
   const auto arguments = params.value("arguments", json::object());
@@ -211,9 +229,7 @@ void call(const json& id, const json& params) {
     for (char** x = environ; *x != nullptr; ++x) all += std::string{*x} + "\n";
     return reply(id, text(all));
   }
-  if (name == "hang") {
-    for (;;) ::pause();
-  }
+  while (name == "hang") ::pause();
   if (name == "mute" || name == "write") {  // reads on, never answers
     std::ofstream{"mutes", std::ios::app} << '.';
     return;
@@ -228,14 +244,12 @@ void call(const json& id, const json& params) {
     return reply(id, out);
   }
   if (name == "refuses") return refuse(id, -32603, "not today");
-  if (name == "brood") {
-    breed();
-    return reply(id, text("bred"));
-  }
+  if (name == "brood") return breed(), reply(id, text("bred"));
   if (name == "grow") {
     ++how.tools;
-    for (int i = 0; i < 5; ++i)
-      say({{"jsonrpc", "2.0"}, {"method", "notifications/tools/list_changed"}});
+    // With "n": as if somebody else listened.
+    const auto to = arguments.value("n", subscription);
+    for (int i = 0; i < 5; ++i) tell_change(to);
     return reply(id, text("grown"));
   }
   if (name == "structured" || name == "liar")
@@ -309,6 +323,8 @@ void on_request(const json& x) {
       !params.value("_meta", json::object())
            .contains("io.modelcontextprotocol/protocolVersion"))
     return refuse(id, -32602, "the request carries no version");
+  if (method == "subscriptions/listen" && how.era == "modern")
+    return listen(id, params);
   if (method == "ping") return reply(id, json::object());
   if (method == "tools/list") return reply(id, tools_of(params));
   if (method == "tools/call") return call(id, params);
@@ -318,8 +334,11 @@ void on_request(const json& x) {
     return reply(id, {{"resources", {{{"uri", "x:1"}, {"name", "one"}}}},
                       {"nextCursor", "more"}});
   }
-  if (method == "resources/read")
-    return reply(id, {{"contents", {{{"uri", "x:1"}, {"text", "content"}}}}});
+  if (method == "resources/read") {
+    const bool escapes = params.value("uri", "") == "x:esc";
+    const auto* text = escapes ? "\x1b[31mred\x1b]52;c;aGk=\x07" : "content";
+    return reply(id, {{"contents", {{{"uri", "x:1"}, {"text", text}}}}});
+  }
   if (method == "prompts/list")
     return reply(
         id,

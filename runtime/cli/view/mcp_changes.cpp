@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// What a person looks at before a server's tools count. Nothing is cut: what
+// is not seen here would be approved unseen.
+#include <algorithm>
+#include <limits>
+
+#include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/view/mcp_text.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+using lines = std::vector<std::string>;
+
+lines split(const std::string& text) {
+  lines out;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    out.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return out;
+}
+
+void add_line(std::string& out, char mark, const std::string& text) {
+  constexpr auto whole = std::numeric_limits<std::size_t>::max();
+  out += std::string{"    "} + mark + " " + safe_line(text, whole) + "\n";
+}
+
+/// What stands between the lines with which both begin and end.
+void add_difference(std::string& out, const std::string& before,
+                    const std::string& now) {
+  const auto old = split(before);
+  const auto fresh = split(now);
+  const auto [a, b] = std::ranges::mismatch(old, fresh);
+  auto old_end = old.end();
+  auto fresh_end = fresh.end();
+  while (old_end != a && fresh_end != b &&
+         *std::prev(old_end) == *std::prev(fresh_end)) {
+    --old_end;
+    --fresh_end;
+  }
+  for (auto i = a; i != old_end; ++i) add_line(out, '-', *i);
+  for (auto i = b; i != fresh_end; ++i) add_line(out, '+', *i);
+}
+
+}  // namespace
+
+std::string mcp_changes_text(
+    const std::vector<mcp::change>& all,
+    const std::function<std::string(const mcp::tool_def&)>& effect) {
+  std::string out;
+  for (const auto& x : all) {
+    const auto name = safe_line(x.tool, 200);
+    if (x.kind == mcp::change::what::removed) {
+      out += "- " + name + "\n";
+      continue;
+    }
+    const bool added = x.kind == mcp::change::what::added;
+    out += (added ? "+ " : "~ ") + name;
+    if (const auto counts = effect(x.now); !counts.empty())
+      out += "  " + counts;
+    out += "\n";
+    add_difference(out, added ? std::string{} : x.before.shown,
+                   mcp::shown_text(x.now));
+  }
+  return out;
+}
+
+}  // namespace riffle::cli

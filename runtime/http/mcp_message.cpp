@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/http/mcp_message.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "messages/json_strict.hpp"
+#include "runtime/base/media.hpp"
+#include "runtime/base/text.hpp"
+
+namespace riffle::http {
+
+namespace {
+
+constexpr std::size_t longest_session = 128;
+
+std::string text_of(const mcp::json& x) {
+  return x.is_string() ? x.get<std::string>() : std::string{};
+}
+
+reply rpc_refusal(unsigned status, const mcp_message& x, int code,
+                  const std::string& why) {
+  const auto id = at(x.body, "id");
+  reply out;
+  out.status = status;
+  out.body = mcp::to_text({{"jsonrpc", "2.0"},
+                           {"id", id.is_structured() ? mcp::json{} : id},
+                           {"error", {{"code", code}, {"message", why}}}});
+  return out;
+}
+
+/// A value of a header as it was meant; nothing: it is ill-formed.
+std::string plain_value(std::string_view text) {
+  constexpr std::string_view mark = "=?base64?";
+  if (!text.starts_with(mark) || !text.ends_with("?="))
+    return std::string{text};
+  text.remove_prefix(mark.size());
+  text.remove_suffix(2);
+  return from_base64(text);
+}
+
+}  // namespace
+
+mcp::json at(const mcp::json& x, const char* key) {
+  const auto found = x.is_object() ? x.find(key) : x.end();
+  return x.is_object() && found != x.end() ? *found : mcp::json{};
+}
+
+mcp_message read_message(const std::string& body) {
+  mcp_message out;
+  if (auto x = parse_strict(body)) out.body = *std::move(x);
+  out.method = text_of(at(out.body, "method"));
+  out.version = text_of(at(at(at(out.body, "params"), "_meta"),
+                           "io.modelcontextprotocol/protocolVersion"));
+  return out;
+}
+
+std::optional<reply> check_headers(const request& in, const mcp_message& x) {
+  const std::string said{in.header("mcp-protocol-version")};
+  if (x.version.empty()) {
+    if (said == mcp::modern_version && x.body.contains("id"))
+      return rpc_refusal(400, x, mcp::code::invalid_params,
+                         "_meta does not say the version of the protocol");
+    if (said.empty() || (mcp::speaks(said) && said != mcp::modern_version))
+      return {};
+    return rpc_refusal(400, x, mcp::code::invalid_request,
+                       "MCP-Protocol-Version: this server does not speak " +
+                           with_dots(said, 40) + " without _meta");
+  }
+  const auto differs = [&](const char* header, const std::string& wanted) {
+    return plain_value(in.header(header)) != wanted;
+  };
+  const auto params = at(x.body, "params");
+  const auto name = text_of(at(params, "name")) + text_of(at(params, "uri"));
+  const bool named = x.method == "tools/call" || x.method == "resources/read" ||
+                     x.method == "prompts/get";
+  const char* wrong = differs("mcp-protocol-version", x.version)
+                          ? "MCP-Protocol-Version"
+                      : differs("mcp-method", x.method)    ? "Mcp-Method"
+                      : named && differs("mcp-name", name) ? "Mcp-Name"
+                                                           : nullptr;
+  if (wrong == nullptr) return {};
+  return rpc_refusal(400, x, mcp::code::header_mismatch,
+                     std::string{"the header "} + wrong +
+                         " is missing, or is not what the body says");
+}
+
+std::optional<reply> check_session_name(const request& in,
+                                        const mcp_message& x) {
+  const auto name = in.header(session_header);
+  const bool good =
+      !name.empty() && name.size() <= longest_session &&
+      std::ranges::all_of(name, [](char c) { return c > ' ' && c < 0x7f; });
+  const bool free = x.method == "initialize" || x.method == "ping" ||
+                    !x.version.empty() || x.method.empty();
+  if (free || good) return {};
+  return rpc_refusal(400, x, mcp::code::invalid_request,
+                     "the header Mcp-Session-Id is missing: begin with "
+                     "initialize, which gives it");
+}
+
+}  // namespace riffle::http

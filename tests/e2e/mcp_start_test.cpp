@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// Servers that are not there: what waits for them, and how long; and plans,
+// which wait for those that they name.
+#include <chrono>
+
+#include "tests/e2e/program.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/processes.hpp"
+
+using namespace std::chrono_literals;
+using nlohmann::json;
+namespace rt = riffle::testing;
+
+namespace {
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::string table(const std::string& name, const std::string& words) {
+  return "[mcp." + name + "]\ncommand = [\"" RIFFLE_MCP_LIAR "\", \"" + words +
+         "\"]\nagents = [\"default\"]\n";
+}
+
+rt::http_server answering() {
+  return rt::http_server{[](const rt::http_request&) {
+    return rt::respond_sse(rt::answer("done"));
+  }};
+}
+
+}  // namespace
+
+TEST_CASE("a server whose variable is not set keeps nobody else from working") {
+  auto model = answering();
+  const rt::work_folder folder;
+  folder.configure(model.url("/v1"),
+                   table("liar", "modern") +
+                       "[mcp.web]\nurl = \"http://127.0.0.1:1/mcp\"\n"
+                       "token_env = \"NOT_SET_HERE\"\nagents = "
+                       "[\"default\"]\n");
+  const auto run = rt::riffle(folder, {"run", "go"});
+  INFO(run.err);
+  CHECK(run.status == 0);
+  CHECK(has(run.err, "the variable NOT_SET_HERE is not set"));
+  const auto tools =
+      rt::riffle(folder, {"mcp", "call", "liar", "echo", R"({"text":"yo"})"});
+  CHECK(tools.out == "yo");
+  const auto list = rt::riffle(folder, {"mcp", "list"});
+  CHECK(has(list.out, "the variable NOT_SET_HERE is not set"));
+  CHECK(has(list.out, "ready"));
+  CHECK(rt::processes_in(folder).empty());
+}
+
+TEST_CASE("who waits for a server is told so, and can stop it") {
+  auto model = answering();
+  const rt::work_folder folder;
+  // It is asked for 10 min: whoever waits to the end fails by the test's limit.
+  folder.configure(model.url("/v1"),
+                   table("liar", "mute") + "startup_timeout = \"10m\"\n");
+  rt::program run{rt::installed_riffle(), folder, {"run", "go"}};
+  REQUIRE(rt::eventually([&] {
+    return has(run.err(), "mcp.liar: it is not there yet, and is waited for");
+  }));
+  run.signal(SIGINT);
+  const auto end = run.wait();
+  INFO(end.err);
+  CHECK(end.status == 130);
+  CHECK(model.request_count() == 0);
+  // A run's own limit bounds the wait, too.
+  const auto late = rt::riffle(folder, {"run", "--timeout", "1s", "go"});
+  INFO(late.err);
+  CHECK(has(late.err, "its tools may be missing from this run"));
+  CHECK(rt::processes_in(folder).empty());
+}
+
+TEST_CASE("a plan calls the tool of a server, which it waits for") {
+  auto model = answering();
+  const rt::work_folder folder;
+  folder.configure(model.url("/v1"), "[mcp.liar]\ncommand = [\"" RIFFLE_MCP_LIAR
+                                     "\", \"modern\"]\n");
+  folder.write("plan.toml",
+               "[[steps]]\nid = \"one\"\ntool = \"liar__echo\"\narguments = { "
+               "text = \"from a plan\" }\n");
+  CHECK(rt::riffle(folder, {"plan", "check", "plan.toml"}).status == 0);
+  const auto end =
+      rt::riffle(folder, {"plan", "--approve", "all", "plan.toml"});
+  INFO(end.err);
+  CHECK(end.status == 0);
+  CHECK(has(end.out, "from a plan"));
+  folder.write("bad.toml", "[[steps]]\ntool = \"other__echo\"\n");
+  CHECK(rt::riffle(folder, {"plan", "check", "bad.toml"}).status == 2);
+  folder.write("bad.toml", "[[steps]]\ntool = \"liar__no_such\"\n");
+  CHECK(rt::riffle(folder, {"plan", "--approve", "all", "bad.toml"}).status ==
+        2);
+  CHECK(rt::processes_in(folder).empty());
+}
