@@ -289,7 +289,8 @@ void reader::link(std::size_t place) {
   const auto& step = out_.plan.steps[place];
   const auto& from = root_["steps"][place];
   for (const char* key : {"instruction", "arguments"})
-    if (const auto* x = from.is_object() && refers_ ? member(from, key) : nullptr)
+    if (const auto* x =
+            from.is_object() && refers_ ? member(from, key) : nullptr)
       check_texts(place, *x, step_at(place) + "/" + key);
   if (!step.tool.empty()) check_tool(place);
 }
