@@ -56,6 +56,11 @@ void end_run(storage::journal& to, std::size_t i) {
   REQUIRE_FALSE(store(to, {run.id, {}, {run}}));
 }
 
+void copy_journal(const fs::path& from, const fs::path& to) {
+  for (const char* name : {"riffle.db", "riffle.db-wal"})
+    if (fs::exists(from / name)) fs::copy_file(from / name, to / name);
+}
+
 /// Sessions at rest, and some that were killed with their lines in the log.
 void make_some_of_all(const fs::path& to) {
   scratch_folder folder;
@@ -73,8 +78,7 @@ void make_some_of_all(const fs::path& to) {
   for (std::uint64_t seq = 1; seq < 12; seq += 2)
     for (std::size_t i = ended_sessions; i < all_sessions; ++i)
       add_events(*journal, i, seq, seq == 5 ? 9'000 : 90);
-  for (const char* name : {"riffle.db", "riffle.db-wal"})
-    fs::copy_file(folder.path() / name, to / name);
+  copy_journal(folder.path(), to);
 }
 
 /// What is known of a session; empty: it cannot be read whole.
@@ -239,8 +243,7 @@ TEST_CASE("whatever is damaged costs its session and nobody else") {
   std::vector<std::string> wanted;
   {
     scratch_folder copy;
-    for (const char* name : {"riffle.db", "riffle.db-wal"})
-      fs::copy_file(origin.path() / name, copy.path() / name);
+    copy_journal(origin.path(), copy.path());
     const auto whole = open_store(copy.path());
     for (std::size_t i = 0; i < all_sessions; ++i) {
       wanted.push_back(known_of(*whole, i));
@@ -256,8 +259,7 @@ TEST_CASE("whatever is damaged costs its session and nobody else") {
       const auto sql = damaging(at, random);
       CAPTURE(sql);
       scratch_folder folder;
-      for (const char* name : {"riffle.db", "riffle.db-wal"})
-        fs::copy_file(origin.path() / name, folder.path() / name);
+      copy_journal(origin.path(), folder.path());
       if (!apply(folder.path(), sql)) continue;
       ++changed;
       {
