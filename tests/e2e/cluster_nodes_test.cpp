@@ -115,7 +115,9 @@ TEST_CASE("a command on a node has that node's folder and environment") {
       "",
       "0.2",
       "insecure = true\n",
-      {"--set", R"(tools.look.command=["sh","-c","read x; env; pwd"])"}};
+      {"--set",
+       R"(tools.look.command=["sh","-c",)"
+       R"("read x; pwd; env | grep -e ^NODE= -e OF_THE_ORIGIN -e OF_NOTE"])"}};
   origin o{{a.address}, {{"look", {{"what", "1"}}}}};
   const auto done = riffle::testing::riffle(
       o.folder, {"run", "go", "--session", "s1", "--output", "jsonl"},

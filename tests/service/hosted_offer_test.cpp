@@ -25,6 +25,7 @@ struct own_tools {
     settings.defaults.workspace = folder.path().string();
     REQUIRE(own.add(tools::make_write()));
     REQUIRE(own.add(tools::make_read()));
+    REQUIRE(own.add(tools::make_edit()));
   }
   config::tool_config& of(const std::string& name) {
     return settings.by_name.try_emplace(name, settings.defaults).first->second;
@@ -102,18 +103,19 @@ TEST_CASE("a node offers its tools on the terms of its own file") {
   REQUIRE(plain);
   CHECK(plain->eff == effect::mutating);
   CHECK(plain->needs_approval);
-  CHECK_FALSE(plain->idempotent);
+  CHECK(plain->idempotent);  // as the tool says
   CHECK(plain->places == x.settings.defaults.concurrency);
+  CHECK_FALSE(x.offer("edit")->idempotent);
   auto& mine = x.of("write");
   mine.approval = "allow";
-  mine.idempotent = true;
+  x.of("edit").idempotent = true;
   mine.keys = {"/path"};
   mine.timeout = 7s;
   mine.concurrency = 3;
   const auto set = x.offer("write");
   REQUIRE(set);
   CHECK_FALSE(set->needs_approval);
-  CHECK(set->idempotent);
+  CHECK(x.offer("edit")->idempotent);
   CHECK(set->keys == std::vector<std::string>{"/path"});
   CHECK(set->timeout == duration{7s});
   CHECK(set->places == 3);
@@ -191,11 +193,11 @@ TEST_CASE("a node looks at arguments, effect and approval itself") {
   REQUIRE(x.admit(wrong));
   auto call = write_call(good);
   call.eff = effect::read_only;
-  call.idempotent = true;
+  call.idempotent = false;
   call.node = "elsewhere";
   REQUIRE_FALSE(x.admit(call));
   CHECK(call.eff == effect::mutating);
-  CHECK_FALSE(call.idempotent);
+  CHECK(call.idempotent);
   CHECK(call.node.empty());
   auto unasked = write_call(good);
   unasked.needs_approval = false;
