@@ -294,9 +294,6 @@ TEMPLATE_TEST_CASE("an approval that says always is kept until it is revoked",
   two.proposal = {"prop_2"};
   two.scope = always_scope::call;
   two.what = R"({"command":"make all"})";
-  const auto asked = make_proposal(run, "prop_2");
-  REQUIRE_FALSE(asked.basis.empty());
-  two.definition = storage::call_identity(asked.definition, asked.basis);
   CHECK(*k.j->grants({}) == std::vector{one, two});
   CHECK(*k.j->grants(session_id{"ses_1"}) == std::vector{one, two});
   CHECK(k.j->grants(session_id{"ses_2"})->empty());

@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/base/write_all.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/plain_user.hpp"
 #include "tests/tools/tool_fixture.hpp"
