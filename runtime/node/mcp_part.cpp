@@ -148,9 +148,7 @@ expected<std::function<mcp::link_ptr(mcp::link_events)>> http_to(
 class dead_link final : public mcp::link {
  public:
   explicit dead_link(std::string why) : why_{std::move(why)} {}
-  mcp::reply ask(const mcp::request&) override {
-    return mcp::lost{why_, true};
-  }
+  mcp::reply ask(const mcp::request&) override { return mcp::lost{why_, true}; }
   void notify(std::string_view, const json&) override {}
   void set_version(std::string_view) override {}
   void close() override {}

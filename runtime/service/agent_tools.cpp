@@ -37,9 +37,9 @@ void tell_unknown(const config::config& config, const mcp::servers& all,
     const auto near = nearest(name, known);
     log_warn("mcp." + *server,
              "it has no tool `" + name + "`" +
-                 (near.empty() ? ": 'riffle mcp tools " + *server +
-                                     "' shows what it has"
-                               : "; did you mean `" + near + "`?"));
+                 (near.empty()
+                      ? ": 'riffle mcp tools " + *server + "' shows what it has"
+                      : "; did you mean `" + near + "`?"));
   }
 }
 

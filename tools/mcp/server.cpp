@@ -239,8 +239,7 @@ void server::live(const std::stop_token& stop) {
     if (has || why != last_error_) log_warn("mcp." + options_.name, why);
     last_error_ = why;
     ++restarts_;
-    rest(lock, stop,
-         !has && has.error().code == errc::invalid_config);
+    rest(lock, stop, !has && has.error().code == errc::invalid_config);
   }
 }
 

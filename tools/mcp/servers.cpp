@@ -36,10 +36,10 @@ void tell_late(const server& x, const wait& how) {
       now == server_state::closed || how.stop.stop_requested() ||
       steady_clock::now() >= how.end_for(x))
     return;
-  const bool own = how.limit == duration{} ||
-                   x.options().startup_timeout <= how.limit;
-  const auto most = std::chrono::ceil<std::chrono::milliseconds>(
-      how.end_for(x) - how.began);
+  const bool own =
+      how.limit == duration{} || x.options().startup_timeout <= how.limit;
+  const auto most =
+      std::chrono::ceil<std::chrono::milliseconds>(how.end_for(x) - how.began);
   log_warn("mcp." + x.name(),
            "it is not there yet, and is waited for: " +
                short_duration(static_cast<std::uint64_t>(most.count())) +

@@ -100,8 +100,9 @@ void tell_not_started(const tools_command& x, const config::config& settings,
   std::string names;
   for (const auto& [name, ignored] : settings.mcp)
     names += (names.empty() ? "" : ", ") + name;
-  io.err.write("Not started, so without their tools: " + names +
-               " ('riffle mcp tools NAME', or 'riffle tools list --servers')\n");
+  io.err.write(
+      "Not started, so without their tools: " + names +
+      " ('riffle mcp tools NAME', or 'riffle tools list --servers')\n");
 }
 
 int list(const tools_command& x, const tools::registry& tools,
@@ -166,9 +167,9 @@ int call(const tools_command& x, const tools::registry& tools,
 int execute(const tools_command& x, console& io) {
   const bool calls = x.action == tools_command::what::call;
   const bool acts = calls || x.servers;
-  auto settings = load_config(
-      x.common, acts ? config_use::acts : config_use::looks,
-      x.arguments == "-", io);
+  auto settings =
+      load_config(x.common, acts ? config_use::acts : config_use::looks,
+                  x.arguments == "-", io);
   if (!settings) return usage;
   own_process(*settings);
   if (calls) drop_rules(settings->tools);
