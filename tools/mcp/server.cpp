@@ -239,7 +239,9 @@ void server::live(const std::stop_token& stop) {
     if (has || why != last_error_) log_warn("mcp." + options_.name, why);
     last_error_ = why;
     ++restarts_;
-    rest(lock, stop, !has && has.error().code == errc::invalid_config);
+    const bool person = !has && has.error().code == errc::invalid_config;
+    if (person) last_start_ = {};  // it may be done: the next use looks
+    rest(lock, stop, person);
   }
 }
 

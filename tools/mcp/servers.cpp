@@ -106,7 +106,10 @@ std::vector<std::string> servers::ready(const std::set<std::string>& names,
   std::vector<std::string> problems;
   for (const auto& name : names) {
     auto* x = find(name);
-    if (x == nullptr || x->wait_ready(how.end_for(*x), stop)) continue;
+    // One that was tried above is not tried once more.
+    if (x == nullptr || (x->status().state != server_state::out_of_service &&
+                         x->wait_ready(how.end_for(*x), stop)))
+      continue;
     const auto now = x->status();
     problems.push_back("the server " + name + " is " +
                        std::string{to_string(now.state)} +
