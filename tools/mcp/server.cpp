@@ -28,7 +28,7 @@ constexpr std::size_t longest_reason = 1000;
 /// Who uses a server that is out of service has it tried again, but not more
 /// often than this, and only if it says at once that it is not there.
 constexpr auto between_uses = std::chrono::seconds{1};
-constexpr auto fast = std::chrono::seconds{2};
+constexpr auto fast_failure = std::chrono::seconds{2};
 
 /// That a subscription stands; what the server says of it.
 bool stands(const notified& x) {
@@ -234,7 +234,7 @@ void server::live(const std::stop_token& stop) {
     to->close();
     lock.lock();
     if (stop.stop_requested()) break;
-    fails_fast_ = steady_clock::now() - last_start_ < fast;
+    fails_fast_ = steady_clock::now() - last_start_ < fast_failure;
     // The same again and again is told once.
     if (has || why != last_error_) log_warn("mcp." + options_.name, why);
     last_error_ = why;

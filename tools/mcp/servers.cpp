@@ -19,7 +19,7 @@ using std::chrono::steady_clock;
 constexpr auto patience = std::chrono::milliseconds{500};
 
 /// How long servers are waited for.
-struct wait {
+struct patient_wait {
   time_point began = steady_clock::now();
   std::stop_token stop;
   duration limit{};  ///< beside that of each server; 0: none
@@ -30,7 +30,7 @@ struct wait {
   }
 };
 
-void tell_late(const server& x, const wait& how) {
+void tell_late(const server& x, const patient_wait& how) {
   const auto now = x.status().state;
   if (now == server_state::ready || now == server_state::out_of_service ||
       now == server_state::closed || how.stop.stop_requested() ||
@@ -94,7 +94,7 @@ std::vector<std::string> servers::names() const {
 std::vector<std::string> servers::ready(const std::set<std::string>& names,
                                         const std::stop_token& stop,
                                         duration limit) {
-  const wait how{.stop = stop, .limit = limit};
+  const patient_wait how{.stop = stop, .limit = limit};
   for (const auto& name : names)
     if (auto* x = find(name)) x->want();
   for (const auto& name : names)
