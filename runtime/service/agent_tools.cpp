@@ -68,9 +68,10 @@ std::vector<std::string> expand_tools(const config::config& config,
       wanted.insert(*server);
   if (servers == nullptr || wanted.empty()) return names;
   const auto problems = servers->ready(wanted, stop, limit);
-  if (stop.stop_requested()) return names;  // nothing comes of it
+  const bool stopped = stop.stop_requested();  // nothing comes of it
   for (const auto& problem : problems)
-    log_warn("runtime", problem + "; its tools may be missing from this run");
+    if (!stopped)
+      log_warn("runtime", problem + "; its tools may be missing from this run");
   for (const auto& server : wanted)
     if (servers->tells_unseen(server))
       log_warn("mcp." + server,
