@@ -68,7 +68,7 @@ TEST_CASE("over HTTP tools of servers are listed when a run has needed them") {
   const auto before = who.get("/v1/tools").json();
   CHECK(before.at("unknown_servers") == json{"liar"});
   const auto run = who.post("/v1/runs", {{"task", "go"}});
-  REQUIRE(run.status == 201);
+  REQUIRE(run.status == 202);
   await_end(who, run.json().at("run_id"));
   const auto after = who.get("/v1/tools").json();
   CHECK(after.at("unknown_servers").empty());
@@ -105,7 +105,11 @@ TEST_CASE("a server's limit holds for its tools, a tool's own before it") {
 }
 
 TEST_CASE("who waits for a server ends with its signal, and its limit") {
-  auto model = answering();
+  // It would be in time if the limit began behind the wait.
+  http_server model{[](const http_request&) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{300});
+    return respond_sse(answer("done"));
+  }};
   const work_folder folder;
   folder.configure(
       model.url("/v1"),
@@ -116,10 +120,10 @@ TEST_CASE("who waits for a server ends with its signal, and its limit") {
   CHECK(run.wait().status == 130);
   // The wait is a part of the limit, so nothing is left for the run.
   const auto late =
-      riffle::testing::riffle(folder, {"run", "--timeout", "1s", "go"});
+      riffle::testing::riffle(folder, {"run", "--timeout", "3s", "go"});
   INFO(late.err);
   CHECK(late.status == 124);
-  CHECK(has(late.err, "time limit of 1s"));
+  CHECK(has(late.err, "time limit of 3s"));
   CHECK(processes_in(folder).empty());
 }
 
