@@ -86,6 +86,7 @@ bool server::wait_ready(time_point until, std::stop_token stop) {
   if (state_ == server_state::out_of_service && fails_fast_ &&
       steady_clock::now() - last_start_ >= between_uses) {
     wanted_again_ = true;
+    since_ = steady_clock::now();
     changed_.notify_all();
   }
   changed_.wait_until(lock, stop, until, [&] {

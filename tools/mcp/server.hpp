@@ -153,7 +153,7 @@ class server {
   bool suspected_ = false;
   bool listened_ = false;  ///< to news, over this connection
   bool wanted_ = false;
-  time_point since_{};  ///< see `waited_since`
+  time_point since_{};         ///< see `waited_since`
   bool wanted_again_ = false;  ///< though it is out of service
   bool fails_fast_ = false;    ///< its last start did
   time_point last_start_{};

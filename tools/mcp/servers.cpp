@@ -25,8 +25,12 @@ struct patient_wait {
   duration limit{};  ///< beside that of each server; 0: none
 
   [[nodiscard]] time_point end_for(const server& x) const {
-    const auto longest = x.options().startup_timeout;
-    return began + (limit > duration{} ? std::min(longest, limit) : longest);
+    // One that is out of service is tried anew.
+    const bool anew = x.status().state == server_state::out_of_service;
+    const auto from = anew ? began : std::min(began, x.waited_since());
+    const time_point until = from + x.options().startup_timeout;
+    return limit > duration{} ? std::min<time_point>(until, began + limit)
+                              : until;
   }
 };
 
