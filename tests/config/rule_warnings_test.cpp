@@ -200,7 +200,7 @@ TEST_CASE("variables of servers that are not set are told of") {
   CHECK(warnings(unset, set, set) ==
         strings{"line 3: mcp.web.token_env: the variable " + unset + costs});
   CHECK(warnings(set, unset, set) ==
-        strings{"line 4: mcp.web.headers: the variable " + unset + costs});
+        strings{"mcp.web.headers: the variable " + unset + costs});
   CHECK(warnings(set, set, unset) ==
         strings{"line 7: mcp.files.env: the variable " + unset +
                 " is not set here, so the server does not see it"});

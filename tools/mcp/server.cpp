@@ -172,6 +172,8 @@ link_events server::events_of(std::uint64_t generation) {
     if (generation != generation_) return;
     // Between two subscriptions nobody listened.
     if (stands(x) && !std::exchange(listened_, true)) return;
+    // From the first on: news that do not end must not put it off.
+    if (list_due_) return;
     list_due_ =
         std::max(steady_clock::now() + gather, listed_ + least_between_lists);
     changed_.notify_all();
