@@ -12,14 +12,14 @@ namespace riffle {
 // -- start --------------------------------------------------------------------
 
 caf::result<run_opened> run_registry_state::on_start(start_run& x) {
-  return ask({x.spec->run, true, x.spec->cause.has_value(), x.spec->time_limit,
+  return ask({x.spec->run, true, x.spec->cause.has_value(), x.spec->time_left(),
               std::move(x.end), x.spec->within_plan},
              x.spec, x.who);
 }
 
 caf::result<run_opened> run_registry_state::on_resume(resume_run& x) {
-  return ask({x.spec->run, false, x.spec->cause.has_value(), x.spec->time_limit,
-              std::move(x.end), x.spec->within_plan},
+  return ask({x.spec->run, false, x.spec->cause.has_value(),
+              x.spec->time_left(), std::move(x.end), x.spec->within_plan},
              x.spec, x.who);
 }
 

@@ -59,7 +59,7 @@ void orchestrator_state::begin(run_peers& x) {
     const error why{errc::timeout, "run",
                     "the run did not end within its time limit of " +
                         duration_text(spec->time_limit) + " (--timeout)"};
-    self->delayed_send(self, spec->time_limit, end_run{{why, false}});
+    self->delayed_send(self, spec->time_left(), end_run{{why, false}});
   }
   if (start.fresh || start.snapshot->last_seq == 0)
     begin_fresh();

@@ -43,7 +43,7 @@ void plan_executor_state::begin(run_peers& x) {
     const error why{errc::timeout, "plan",
                     "the plan did not end within its time limit of " +
                         duration_text(spec->time_limit)};
-    self->delayed_send(self, spec->time_limit, end_run{{why, false}});
+    self->delayed_send(self, spec->time_left(), end_run{{why, false}});
   }
   if (start.fresh || start.snapshot->last_seq == 0) {
     run_entry first;

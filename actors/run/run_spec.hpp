@@ -90,6 +90,7 @@ struct run_spec {
   /// whoever wants to know.
   std::shared_ptr<executor> looks;
   duration time_limit{};  ///< of the run; 0: none
+  duration spent{};       ///< of that, before it began: servers were waited for
   std::string folder;     ///< where it works; of its proposals, too
   std::string settings;   ///< JSON; stored with the run, enough to resume it
 
@@ -123,6 +124,11 @@ struct run_spec {
   std::function<double()> random01;
   fault_hook faults;
 
+  /// Of `time_limit`, when it begins; 0: there is none.
+  [[nodiscard]] duration time_left() const {
+    if (time_limit == duration{}) return {};
+    return std::max<duration>(time_limit - spent, std::chrono::milliseconds{1});
+  }
   [[nodiscard]] core::step_limits step_limits() const;
   [[nodiscard]] core::answer_rule answer_rule() const;
   /// What the model is asked: the task and its context.

@@ -162,12 +162,14 @@ proposal, its folder is gone, or the arguments are not those of its tool.)";
 inline constexpr auto tools = R"(Examples:
   riffle tools list
   riffle tools list --output json
+  riffle tools list --servers
   riffle tools call read '{"path": "README.md", "limit": 5}')";
 
 inline constexpr auto tools_call = R"(Examples:
   riffle tools call read '{"path": "README.md", "limit": 5}'
   riffle tools call bash '{"command": "make"}' --set tools.bash.timeout=10m
   echo '{"command": "date"}' | riffle tools call bash -
+  riffle tools call files__read_text_file '{"path": "README.md"}'
 
 Rules and approvals are for models: what you call by hand runs at once.
 
@@ -259,6 +261,8 @@ Certificates of your own authority do as well.)";
 inline constexpr auto mcp = R"(Examples:
   riffle mcp add files -- npx -y @modelcontextprotocol/server-filesystem .
   riffle mcp add docs --url https://example.com/mcp
+  riffle mcp add hub --url https://example.com/mcp --token-env HUB_TOKEN
+  riffle mcp add lab --url https://example.com/mcp --header 'X-Team=${TEAM}'
   riffle mcp list
   riffle mcp tools files
   riffle mcp call files read_text_file '{"path": "README.md"}'

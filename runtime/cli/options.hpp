@@ -130,6 +130,7 @@ struct tools_command {
   std::string name;              ///< of call
   std::string arguments = "{}";  ///< of call; "-": standard input
   std::string agent{};           ///< of list: whose tools; empty: all
+  bool servers = false;          ///< of list: starts them, for their tools
 };
 
 struct serve_command {
@@ -180,6 +181,8 @@ struct mcp_command {
   std::string url;                   ///< of add
   std::vector<std::string> env;      ///< of add
   std::vector<std::string> agents;   ///< of add
+  std::vector<std::string> headers;  ///< of add, NAME=VALUE
+  std::string token_env;             ///< of add
   bool trusts = false;               ///< of add
   bool yes = false;                  ///< of approve
   std::string file;                  ///< of import

@@ -190,6 +190,9 @@ void parser::add_tools() {
       sub->add_option("JSON", tools.arguments,
                       "Its arguments, an object; '-' reads standard input");
     }
+    if (action == what::list)
+      sub->add_flag("--servers", tools.servers,
+                    "Start the servers in [mcp], and list their tools, too");
     add_common(*sub);
     sub->final_callback([this, action] {
       tools.common = finish_common();

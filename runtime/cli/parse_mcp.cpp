@@ -135,6 +135,16 @@ void parser::add_mcp_add(CLI::App& sub) {
   sub.add_option("--env", mcp.env, "A variable that it sees; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
+  sub.add_option("--header", mcp.headers,
+                 "A header of each request, such as 'X-Key=${VARIABLE}'; may "
+                 "be repeated")
+      ->type_name("NAME=VALUE")
+      ->needs("--url")
+      ->allow_extra_args(false);
+  sub.add_option("--token-env", mcp.token_env,
+                 "The variable that holds the bearer token of the URL")
+      ->type_name("NAME")
+      ->needs("--url");
   sub.add_option("--agent", mcp.agents,
                  "An agent that gets its tools (default: default)")
       ->type_name("NAME")

@@ -186,6 +186,9 @@ class checker {
     auto known = *request_.tools;
     for (const auto& [command, ignored] : x_.tools.by_name)
       if (is_set({"tools", command, "type"})) known.push_back(command);
+    if (name.starts_with("mcp:"))
+      for (const auto& [server, ignored] : x_.mcp)
+        known.push_back("mcp:" + server);
     if (std::ranges::find(known, name) != known.end()) return;
     auto text = "there is no tool " + in_quotes(name);
     const auto near = nearest(name, known);

@@ -44,7 +44,11 @@ tool_config common_tool_defaults() {
 
 const tool_config& tools_config::of(const std::string& name) const {
   const auto found = by_name.find(name);
-  return found == by_name.end() ? defaults : found->second;
+  if (found != by_name.end()) return found->second;
+  const auto end = name.find("__");
+  if (of_servers.empty() || end == name.npos) return defaults;
+  const auto server = of_servers.find(name.substr(0, end + 2));
+  return server == of_servers.end() ? defaults : server->second;
 }
 
 std::string tools_config::approval_of(const std::string& name,

@@ -219,6 +219,8 @@ struct tools_config {
   std::map<std::string, tool_config> by_name = {
       {"bash", with_tool_defaults("bash", {})},
       {"fetch", with_tool_defaults("fetch", {})}};
+  /// By "NAME__": of the tools of a server that have no table of their own.
+  std::map<std::string, tool_config> of_servers{};
 
   /// The settings of a tool: its own table over the defaults.
   [[nodiscard]] const tool_config& of(const std::string& name) const;

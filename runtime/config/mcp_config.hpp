@@ -25,7 +25,7 @@ struct json_object {
 struct mcp_tool_config {
   std::string effect{};             ///< read_only mutating; "": see `trust`
   std::vector<std::string> keys{};  ///< JSON pointers into the arguments
-  duration timeout{};               ///< 0: as [tools] says
+  duration timeout{};               ///< 0: as its server's
   /// Arguments that make a call a preview of itself: { dryRun = true }.
   json_object preview{"{}"};
 };
@@ -49,6 +49,7 @@ struct mcp_config {
   std::string trust = "none";
   /// Longest wait of a run for a server that is not there yet.
   duration startup_timeout = std::chrono::seconds{30};
+  duration timeout{};  ///< of each call of its tools; 0: as [tools] says
   std::vector<std::string> roots{};     ///< folders that it is told of
   std::string elicitation = "decline";  ///< decline defaults
   std::map<std::string, mcp_tool_config> tools{};

@@ -32,6 +32,7 @@ void visit(visitor& v, mcp_config& x) {
   v.field("trust", &x.trust, one_of({"none", "annotations"}));
   v.field("startup_timeout", &x.startup_timeout,
           from(millisecond, seconds_of_a_year));
+  v.field("timeout", &x.timeout, from(0, seconds_of_a_year));
   v.field("roots", &x.roots, shaped(form::any, false));
   v.field("elicitation", &x.elicitation, one_of({"decline", "defaults"}));
   v.table("tools", [&] {

@@ -2,6 +2,7 @@
 #include "runtime/config/rule_warnings.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "actors/core/control_tools.hpp"
@@ -21,6 +22,11 @@ bool looks_secret(const std::string& variable) {
   const auto name = lower(variable);
   return names_secret(name) || name.ends_with("_token") ||
          name.ends_with("_key") || name.ends_with("_pat");
+}
+
+bool is_unset(const std::string& variable) {
+  const char* value = std::getenv(variable.c_str());
+  return value == nullptr || *value == '\0';
 }
 
 class finder {
@@ -76,8 +82,20 @@ class finder {
             in_quotes(agent.phase) + " out of exempt_phases");
   }
 
-  /// A value may be what it is named after, or not: it is no mistake.
+  /// A value may be what it is named after, or not: it is no mistake. Nor is a
+  /// variable that this shell does not have.
   void look(const std::string& name, const mcp_config& server) {
+    const auto table = "mcp." + name;
+    for (const auto& variable : key_variables(server))
+      if (variable != server.client_secret_env && is_unset(variable))
+        add(table + (variable == server.token_env ? ".token_env" : ".headers"),
+            "the variable " + variable +
+                " is not set here: without it the server is out of service");
+    for (const auto& variable : server.env)
+      if (is_unset(variable))
+        add(table + ".env", "the variable " + variable +
+                                " is not set here, so the server does not "
+                                "see it");
     for (const auto& [variable, text] : texts_of(server.variables.text))
       if (looks_secret(variable) && !text.empty())
         add("mcp." + name + ".variables",

@@ -7,12 +7,14 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
 
 #include "runtime/base/clock.hpp"
 #include "runtime/config/home.hpp"
+#include "runtime/config/mcp_checks.hpp"
 #include "runtime/service/provider_key.hpp"
 #include "runtime/service/tools.hpp"
 #include "runtime/service/views.hpp"
@@ -46,11 +48,21 @@ std::string cookie(const request& x, const std::string& value,
 
 void list_tools(call c) {
   work(std::move(c), [](call& x) -> reply {
+    const auto& parts = x.at->parts();
+    const auto tools = parts.tools_now ? parts.tools_now() : parts.tools;
     json list = json::array();
-    for (const auto& one :
-         service::list_tools(*x.at->parts().tools, *x.at->parts().config))
+    std::set<std::string> known;
+    for (const auto& one : service::list_tools(*tools, *parts.config)) {
+      if (auto of = config::server_of(*parts.config, one.spec.name))
+        known.insert(*std::move(of));
       list.push_back(service::to_json(one));
-    return json_reply(200, {{"tools", std::move(list)}});
+    }
+    // Asking for the list starts nothing.
+    json unknown = json::array();
+    for (const auto& [name, ignored] : parts.config->mcp)
+      if (!known.contains(name)) unknown.push_back(name);
+    return json_reply(200, {{"tools", std::move(list)},
+                            {"unknown_servers", std::move(unknown)}});
   });
 }
 

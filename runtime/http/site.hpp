@@ -54,6 +54,8 @@ struct site_parts {
   std::function<std::optional<error>()> failure;  ///< of the process
   std::function<std::string()> metrics;  ///< Prometheus' text; empty: none
   std::string program;                   ///< version, for people
+  /// `tools`, and those that servers and nodes have now; empty: there are none.
+  std::function<std::shared_ptr<const tools::registry>()> tools_now{};
 };
 
 class site;

@@ -148,7 +148,7 @@ expected<std::function<mcp::link_ptr(mcp::link_events)>> http_to(
 class dead_link final : public mcp::link {
  public:
   explicit dead_link(std::string why) : why_{std::move(why)} {}
-  mcp::reply ask(const mcp::request&) override { return mcp::lost{why_}; }
+  mcp::reply ask(const mcp::request&) override { return mcp::lost{why_, true}; }
   void notify(std::string_view, const json&) override {}
   void set_version(std::string_view) override {}
   void close() override {}
@@ -305,18 +305,39 @@ expected<mcp::oauth::sign_in_options> mcp_way_in(const config::config& config,
   return out;
 }
 
+namespace {
+
+/// The limit of a whole server, for each of its tools that has no other one.
+void add_limit_of_server(config::config& config, const std::string& name,
+                         duration limit) {
+  const auto prefix = mcp::tool_name(name, "");
+  auto& tools = config.tools;
+  auto& all = tools.of_servers[prefix] =
+      config::with_tool_defaults(prefix, tools.defaults);
+  all.timeout = limit;
+  for (auto& [tool, x] : tools.by_name)
+    if (tool.starts_with(prefix) &&
+        !config.origins.contains("tools." + tool + ".timeout"))
+      x.timeout = limit;
+}
+
+}  // namespace
+
 void add_mcp_limits(config::config& config) {
-  for (const auto& [name, server] : config.mcp)
+  for (const auto& [name, server] : config.mcp) {
+    if (server.timeout > duration{})
+      add_limit_of_server(config, name, server.timeout);
     for (const auto& [tool, x] : server.tools) {
       if (x.timeout <= duration{}) continue;
       const auto as = mcp::tool_name(name, tool);
       const bool own = config.origins.contains("tools." + as + ".timeout");
       auto& limits = config.tools.by_name
                          .try_emplace(as, config::with_tool_defaults(
-                                              as, config.tools.defaults))
+                                              as, config.tools.of(as)))
                          .first->second;
       if (!own) limits.timeout = x.timeout;
     }
+  }
 }
 
 }  // namespace riffle

@@ -99,6 +99,10 @@ class node {
   [[nodiscard]] std::shared_ptr<const tools::registry> tools() const {
     return registry_;
   }
+  /// With those that servers and nodes have just now.
+  [[nodiscard]] std::shared_ptr<const tools::registry> tools_now() const {
+    return tools_->now();
+  }
   [[nodiscard]] std::shared_ptr<timer> shared_timer() const { return timer_; }
   /// Called on each commit of this process, on the writer's thread.
   void on_commit(std::function<void()> f);

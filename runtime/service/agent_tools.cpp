@@ -5,13 +5,43 @@
 #include <set>
 
 #include "runtime/base/log.hpp"
+#include "runtime/base/text.hpp"
 #include "runtime/config/mcp_checks.hpp"
+#include "tools/mcp/names.hpp"
 
 namespace riffle::service {
 
 namespace {
 
 constexpr std::string_view whole_server = "mcp:";
+
+/// Also of what its server has and what is held back.
+bool has_tool(const mcp::servers& all, const std::string& server,
+              const std::string& name, const mcp::listing& has) {
+  const auto known = all.tools_of(server);
+  if (std::ranges::find(known, name) != known.end()) return true;
+  return std::ranges::any_of(has.tools, [&](const mcp::tool_def& x) {
+    return mcp::tool_name(server, x.name) == name;
+  });
+}
+
+/// A mistyped one would be missing in silence.
+void tell_unknown(const config::config& config, const mcp::servers& all,
+                  const std::vector<std::string>& names) {
+  for (const auto& name : names) {
+    const auto server = config::server_of(config, name);
+    if (!server || name.starts_with(whole_server)) continue;
+    const auto has = all.find(*server)->status().has;
+    if (!has || has_tool(all, *server, name, *has)) continue;
+    const auto known = all.tools_of(*server);
+    const auto near = nearest(name, known);
+    log_warn("mcp." + *server,
+             "it has no tool `" + name + "`" +
+                 (near.empty()
+                      ? ": 'riffle mcp tools " + *server + "' shows what it has"
+                      : "; did you mean `" + near + "`?"));
+  }
+}
 
 }  // namespace
 
@@ -37,13 +67,17 @@ std::vector<std::string> expand_tools(const config::config& config,
     if (const auto server = config::server_of(config, name))
       wanted.insert(*server);
   if (servers == nullptr || wanted.empty()) return names;
-  for (const auto& problem : servers->ready(wanted, stop, limit))
-    log_warn("runtime", problem + "; its tools may be missing from this run");
+  const auto problems = servers->ready(wanted, stop, limit);
+  const bool stopped = stop.stop_requested();  // nothing comes of it
+  for (const auto& problem : problems)
+    if (!stopped)
+      log_warn("runtime", problem + "; its tools may be missing from this run");
   for (const auto& server : wanted)
     if (servers->tells_unseen(server))
       log_warn("mcp." + server,
                "nobody has looked at its tools yet: 'riffle mcp approve " +
                    server + "' shows them, and notices when they change");
+  tell_unknown(config, *servers, names);
   std::vector<std::string> out;
   const auto add = [&](const std::string& x) {
     if (std::ranges::find(out, x) == out.end()) out.push_back(x);

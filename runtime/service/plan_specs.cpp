@@ -103,6 +103,8 @@ void spec_maker::start_servers_of(const plan_request& x) const {
 
 expected<std::string> spec_maker::read_plan_text(const plan_request& x) const {
   start_servers_of(x);
+  if (x.with.stop.stop_requested())
+    return unexpected{error{errc::cancelled, op, "the plan was stopped"}};
   auto read = read_plan(x.plan, x.name, *parts_.tools->now());
   if (!read.problems.empty()) return unexpected{invalid_plan(read.problems)};
   return std::move(read.text);
@@ -137,6 +139,7 @@ expected<std::shared_ptr<const plan_work>> spec_maker::plan_work_of(
 
 expected<run_spec_ptr> spec_maker::make_plan(run_id id,
                                              const stored_request& x) {
+  const auto began = std::chrono::steady_clock::now();
   auto work = plan_work_of(id, x);
   if (!work) return unexpected{std::move(work.error())};
   const auto& plan = (*work)->document;
@@ -156,6 +159,7 @@ expected<run_spec_ptr> spec_maker::make_plan(run_id id,
       return unexpected{std::move(step.error())};
   take_tools(*spec, plan);
   spec->registry = tools_for(spec->agent.tools, x.request, spec->waited);
+  spec->spent = std::chrono::steady_clock::now() - began;
   if (auto ok = check_guard(*spec->registry, "the plan", spec->agent); !ok)
     return unexpected{std::move(ok.error())};
   if (spec->time_limit == duration{}) spec->time_limit = plan.timeout;

@@ -277,7 +277,9 @@ expected<void> spec_maker::describe(run_spec& spec,
   spec.agent_name = asked.agent;
   spec.agent = agent->second;
   spec.agent.tools = tools_of_agent(*config_, asked.agent);
+  const auto began = std::chrono::steady_clock::now();
   spec.registry = tools_for(spec.agent.tools, asked, spec.waited);
+  spec.spent = std::chrono::steady_clock::now() - began;
   if (auto ok = check_guard(*spec.registry, asked.agent, spec.agent); !ok)
     return ok;
   spec.agent.model = model_name;

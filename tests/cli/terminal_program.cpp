@@ -13,6 +13,7 @@
 #include <termios.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 #include "tests/support/canary.hpp"
 #include "tests/support/catch.hpp"
@@ -65,7 +66,7 @@ terminal_program::~terminal_program() {
     ::kill(pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
   }
-  ::close(terminal_);
+  if (terminal_ >= 0) ::close(terminal_);
   if (std::uncaught_exceptions() > 0) return;
   INFO("the key of a provider was shown, or stands in a file");
   CHECK_FALSE(holds_provider_key(written_));
@@ -102,9 +103,18 @@ bool terminal_program::read_next(const std::string& text) {
   return true;
 }
 
+int terminal_program::hang_up() {
+  ::close(std::exchange(terminal_, -1));
+  return wait_for_end();
+}
+
 int terminal_program::finish() {
   while (read_some()) {
   }
+  return wait_for_end();
+}
+
+int terminal_program::wait_for_end() {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   int status = 0;
   while (::waitpid(pid_, &status, WNOHANG) != pid_) {

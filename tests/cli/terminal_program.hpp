@@ -31,6 +31,8 @@ class terminal_program {
   bool read_next(const std::string& text);
   /// Reads to the end; the exit status, -1 if it did not come in time.
   int finish();
+  /// Closes the window; then as `finish`.
+  int hang_up();
   /// Types on the keyboard.
   void type(const std::string& keys) const;
   /// The same, as somebody who has read what stands there: no key answers a
@@ -46,6 +48,7 @@ class terminal_program {
 
  private:
   bool read_some();
+  int wait_for_end();
 
   std::filesystem::path folder_;
   int terminal_ = -1;

@@ -113,6 +113,23 @@ TEST_CASE("a person finishes what was interrupted, then starts the next run") {
         !yes);
 }
 
+TEST_CASE("a window that is closed at the question starts nothing") {
+  if (!testing::has_terminals()) return testing::skip(testing::no_terminals);
+  const place x;
+  // Its signal may come later than the end of the keyboard; here it never does.
+  terminal_program next{
+      x.folder.path(),
+      {"-c", "trap '' HUP; exec \"$0\" \"$@\"",
+       terminal_program::built().string(), "run", "second", "--approve", "all"},
+      100,
+      "xterm",
+      "",
+      "/bin/sh"};
+  REQUIRE(next.read_until("ne[v]er > "));
+  CHECK(next.hang_up() == 130);
+  CHECK(x.text_of("ran").empty());
+}
+
 TEST_CASE(
     "what is never to be finished ends as it is, and is not offered again") {
   if (!testing::has_terminals()) return testing::skip(testing::no_terminals);

@@ -158,6 +158,7 @@ const std::map<std::string, std::string> others = {
     {"cluster.orphan_after", R"("6s")"},
     {"cluster.max_frame", "1048576"},
     {"node.tools", R"(["read"])"},
+    {"mcp_server.tools", R"(["read"])"},
     {"node.labels", R"(["gpu"])"},
     {"node.drain_timeout", R"("31s")"},
     {"cluster.tls.certificate", ""},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tables [mcp.NAME]: every key arrives, every mistake is told.
+#include <chrono>
 #include <map>
 
 #include "runtime/config/config.hpp"
@@ -33,6 +34,7 @@ TEST_CASE("every key of a server arrives in the configuration") {
       {"mcp.files.client_secret_env", R"("APP_SECRET")"},
       {"mcp.files.trust", R"("annotations")"},
       {"mcp.files.startup_timeout", R"("5s")"},
+      {"mcp.files.timeout", R"("5m")"},
       {"mcp.files.roots", R"(["/tmp"])"},
       {"mcp.files.elicitation", R"("defaults")"},
       {"mcp.files.tools.read.effect", R"("read_only")"},
@@ -154,4 +156,27 @@ TEST_CASE("what is offered to clients are tools that there are") {
       config::keys_that_need_trust("[mcp_server]\ntools = [\"bash\"]\n");
   REQUIRE(needs.size() == 1);
   CHECK(needs[0].key == "mcp_server.tools");
+}
+
+TEST_CASE("a mistyped server of an agent is told with one that there is") {
+  config::load_request request;
+  request.tools = config::builtin_tools();
+  request.text =
+      "[mcp.files]\ncommand = [\"x\"]\n"
+      "[agents.default]\ntools = [\"mcp:file\"]\n";
+  const auto x = config::load(request);
+  REQUIRE_FALSE(x);
+  REQUIRE(x.error().size() == 1);
+  CHECK(x.error()[0].message.find("did you mean \"mcp:files\"?") !=
+        std::string::npos);
+}
+
+TEST_CASE("a tool of a server has the settings of its server, or its own") {
+  config::tools_config x;
+  x.of_servers["files__"].timeout = std::chrono::minutes{5};
+  x.by_name["files__own"].timeout = std::chrono::seconds{1};
+  CHECK(x.of("files__read").timeout == std::chrono::minutes{5});
+  CHECK(x.of("files__own").timeout == std::chrono::seconds{1});
+  CHECK(x.of("others__read").timeout == x.defaults.timeout);
+  CHECK(x.of("read").timeout == x.defaults.timeout);
 }

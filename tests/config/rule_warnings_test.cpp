@@ -2,6 +2,8 @@
 // What `config check` says about rules that never do what they say.
 #include "runtime/config/rule_warnings.hpp"
 
+#include <cstdlib>
+
 #include "tests/support/catch.hpp"
 
 using namespace riffle;
@@ -176,4 +178,31 @@ TEST_CASE("a completion that has no effect is told of") {
   CHECK(of("phase = \"chat\"\ncompletion = \"tool\"\n"
            "response_schema = { type = \"object\" }\n")
             .empty());
+}
+
+TEST_CASE("variables of servers that are not set are told of") {
+  ::setenv("RIFFLE_TEST_SET", "x", 1);
+  ::unsetenv("RIFFLE_TEST_UNSET");
+  const auto warnings = [](const std::string& token, const std::string& team,
+                           const std::string& seen) {
+    return warnings_of(
+        "[mcp.web]\nurl = \"https://a.example/mcp\"\n"
+        "token_env = \"" +
+        token + "\"\nheaders = { X-Team = \"a ${" + team +
+        "}\" }\n[mcp.files]\ncommand = [\"files\"]\nenv = [\"" + seen +
+        "\"]\n");
+  };
+  const std::string set = "RIFFLE_TEST_SET";
+  const std::string unset = "RIFFLE_TEST_UNSET";
+  const std::string costs =
+      " is not set here: without it the server is out of service";
+  CHECK(warnings(set, set, set).empty());
+  CHECK(warnings(unset, set, set) ==
+        strings{"line 3: mcp.web.token_env: the variable " + unset + costs});
+  CHECK(warnings(set, unset, set) ==
+        strings{"mcp.web.headers: the variable " + unset + costs});
+  CHECK(warnings(set, set, unset) ==
+        strings{"line 7: mcp.files.env: the variable " + unset +
+                " is not set here, so the server does not see it"});
+  ::unsetenv("RIFFLE_TEST_SET");
 }

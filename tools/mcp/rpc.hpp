@@ -51,6 +51,8 @@ struct rpc_error {
 /// The connection is gone: whether the request was carried out is not known.
 struct lost {
   std::string why{};
+  /// Only a person can change that (a login, a variable).
+  bool needs_person = false;
 
   bool operator==(const lost&) const = default;
 };

@@ -25,6 +25,11 @@ constexpr auto list_limit = std::chrono::seconds{30};
 /// A server says what it likes, and says it at each start.
 constexpr std::size_t longest_reason = 1000;
 
+/// Who uses a server that is out of service has it tried again, but not more
+/// often than this, and only if it says at once that it is not there.
+constexpr auto between_uses = std::chrono::seconds{1};
+constexpr auto fast_failure = std::chrono::seconds{2};
+
 /// That a subscription stands; what the server says of it.
 bool stands(const notified& x) {
   return x.method == "notifications/subscriptions/acknowledged";
@@ -78,9 +83,15 @@ time_point server::waited_since() const {
 bool server::wait_ready(time_point until, std::stop_token stop) {
   want();
   std::unique_lock lock{mutex_};
+  if (state_ == server_state::out_of_service && fails_fast_ &&
+      steady_clock::now() - last_start_ >= between_uses) {
+    wanted_again_ = true;
+    since_ = steady_clock::now();
+    changed_.notify_all();
+  }
   changed_.wait_until(lock, stop, until, [&] {
     return state_ == server_state::ready ||
-           state_ == server_state::out_of_service ||
+           (state_ == server_state::out_of_service && !wanted_again_) ||
            state_ == server_state::closed;
   });
   return state_ == server_state::ready;
@@ -161,6 +172,8 @@ link_events server::events_of(std::uint64_t generation) {
     if (generation != generation_) return;
     // Between two subscriptions nobody listened.
     if (stands(x) && !std::exchange(listened_, true)) return;
+    // From the first on: news that do not end must not put it off.
+    if (list_due_) return;
     list_due_ =
         std::max(steady_clock::now() + gather, listed_ + least_between_lists);
     changed_.notify_all();
@@ -189,6 +202,8 @@ void server::live(const std::stop_token& stop) {
   while (changed_.wait(lock, stop, [&] { return wanted_; })) {
     if (stop.stop_requested()) break;
     set_state(server_state::starting);
+    wanted_again_ = false;
+    last_start_ = steady_clock::now();
     broken_.reset();
     list_due_.reset();
     suspected_ = false;
@@ -222,23 +237,32 @@ void server::live(const std::stop_token& stop) {
     to->close();
     lock.lock();
     if (stop.stop_requested()) break;
+    fails_fast_ = steady_clock::now() - last_start_ < fast_failure;
     // The same again and again is told once.
     if (has || why != last_error_) log_warn("mcp." + options_.name, why);
     last_error_ = why;
     ++restarts_;
-    rest(lock, stop);
+    const bool person = !has && has.error().code == errc::invalid_config;
+    if (person) last_start_ = {};  // it may be done: the next use looks
+    rest(lock, stop, person);
   }
 }
 
-/// The pause before the next start.
+/// The pause before the next start. What only a person can change is not tried
+/// again and again.
 void server::rest(std::unique_lock<std::mutex>& lock,
-                  const std::stop_token& stop) {
-  const auto fraction = std::uniform_real_distribution<double>{}(random_);
-  const auto delay = breaker_.on_crash(steady_clock::now(), fraction);
+                  const std::stop_token& stop, bool needs_person) {
+  std::optional<duration> delay;
+  if (!needs_person) {
+    const auto fraction = std::uniform_real_distribution<double>{}(random_);
+    delay = breaker_.on_crash(steady_clock::now(), fraction);
+  }
+  const auto cool_down = options_.supervision.cool_down;
   set_state(delay ? server_state::resting : server_state::out_of_service);
-  changed_.wait_for(lock, stop, delay.value_or(options_.supervision.cool_down),
-                    [] { return false; });
-  if (!delay) breaker_.admit(steady_clock::now());
+  changed_.wait_for(lock, stop, delay.value_or(cool_down),
+                    [this] { return wanted_again_; });
+  // Its trial may come earlier than the breaker would have it.
+  if (!delay) breaker_.admit(steady_clock::now() + cool_down);
 }
 
 /// While the connection lives.

@@ -88,7 +88,8 @@ class server {
   [[nodiscard]] time_point waited_since() const;
 
   /// Starts it and waits for its list of tools, at most until `until`. False:
-  /// it is out of service, or not ready by then.
+  /// it is out of service, or not ready by then. One that is out of service is
+  /// tried once more, if that failed quickly, and not just now.
   bool wait_ready(time_point until, std::stop_token stop = {});
 
   /// One request over the connection that it has. Fails with
@@ -115,7 +116,8 @@ class server {
  private:
   void live(const std::stop_token& stop);
   void serve(std::unique_lock<std::mutex>& lock, const std::stop_token& stop);
-  void rest(std::unique_lock<std::mutex>& lock, const std::stop_token& stop);
+  void rest(std::unique_lock<std::mutex>& lock, const std::stop_token& stop,
+            bool needs_person);
   expected<listing> begin_safely(link& to, const std::stop_token& stop);
   expected<listing> begin(link& to, const std::stop_token& stop);
   expected<introduction> introduce(link& to, request x);
@@ -151,7 +153,10 @@ class server {
   bool suspected_ = false;
   bool listened_ = false;  ///< to news, over this connection
   bool wanted_ = false;
-  time_point since_{};  ///< see `waited_since`
+  time_point since_{};         ///< see `waited_since`
+  bool wanted_again_ = false;  ///< though it is out of service
+  bool fails_fast_ = false;    ///< its last start did
+  time_point last_start_{};
   core::circuit_breaker breaker_;
   std::mt19937_64 random_{std::random_device{}()};
   std::jthread thread_;

@@ -64,12 +64,12 @@ expected<introduction> server::introduce(link& to, request x) {
     x.params = with_meta({}, options_.me, modern_version);
     if (!known) x.until = now + (until - now) / share_of_probe;
     auto said = to.ask(x);
-    if (std::holds_alternative<lost>(said) && !known) {
+    if (std::holds_alternative<lost>(said) && !known && !needs_person(said)) {
       lock.lock();
       era_ = era::legacy;  // it may have died of the question
     }
-    if (const auto* gone = std::get_if<lost>(&said))
-      return failure_of_server(errc::tool_unavailable, gone->why);
+    if (std::holds_alternative<lost>(said) || needs_person(said))
+      return failure_of_start(said);
     const auto* silent = std::get_if<given_up>(&said);
     if (silent != nullptr && (known || !silent->late))
       return failure_of_server(errc::tool_unavailable, why_of(said));
@@ -94,7 +94,7 @@ expected<introduction> server::introduce(link& to, request x) {
     lock.lock();
     era_.reset();
   }
-  return failure_of_server(errc::tool_unavailable, why_of(said));
+  return failure_of_start(said);
 }
 
 expected<std::vector<tool_def>> server::list_safely(link& to,

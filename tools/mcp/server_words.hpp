@@ -22,4 +22,18 @@ inline std::string why_of(const reply& x) {
   return "it did not answer in time";
 }
 
+/// Only a person can change that.
+inline bool needs_person(const reply& x) {
+  if (const auto* gone = std::get_if<lost>(&x)) return gone->needs_person;
+  const auto* refused = std::get_if<rpc_error>(&x);
+  return refused != nullptr && refused->number == code::not_let_in;
+}
+
+/// `invalid_config`: it is not tried again by itself, see `server::rest`.
+inline unexpected failure_of_start(const reply& x) {
+  return failure_of_server(
+      needs_person(x) ? errc::invalid_config : errc::tool_unavailable,
+      why_of(x));
+}
+
 }  // namespace riffle::mcp

@@ -13,24 +13,41 @@ namespace riffle::mcp {
 
 namespace {
 
-/// Says so when it takes its time.
-bool wait_for(server& x, time_point began, const std::stop_token& stop,
-              duration limit) {
-  constexpr auto patience = std::chrono::seconds{2};
-  auto until = std::min(began, x.waited_since()) + x.options().startup_timeout;
-  if (limit > duration{}) until = std::min(until, began + limit);
-  if (x.wait_ready(std::min<time_point>(began + patience, until), stop))
-    return true;
+using std::chrono::steady_clock;
+
+/// What takes longer is told.
+constexpr auto patience = std::chrono::milliseconds{500};
+
+/// How long servers are waited for.
+struct patient_wait {
+  time_point began = steady_clock::now();
+  std::stop_token stop;
+  duration limit{};  ///< beside that of each server; 0: none
+
+  [[nodiscard]] time_point end_for(const server& x) const {
+    // One that is out of service is tried anew.
+    const bool anew = x.status().state == server_state::out_of_service;
+    const auto from = anew ? began : std::min(began, x.waited_since());
+    const time_point until = from + x.options().startup_timeout;
+    return limit > duration{} ? std::min<time_point>(until, began + limit)
+                              : until;
+  }
+};
+
+void tell_late(const server& x, const patient_wait& how) {
   const auto now = x.status().state;
-  if (now == server_state::out_of_service || now == server_state::closed ||
-      stop.stop_requested() || std::chrono::steady_clock::now() >= until)
-    return false;
-  const auto most = std::chrono::ceil<std::chrono::milliseconds>(until - began);
+  if (now == server_state::ready || now == server_state::out_of_service ||
+      now == server_state::closed || how.stop.stop_requested() ||
+      steady_clock::now() >= how.end_for(x))
+    return;
+  const bool own =
+      how.limit == duration{} || x.options().startup_timeout <= how.limit;
+  const auto most =
+      std::chrono::ceil<std::chrono::milliseconds>(how.end_for(x) - how.began);
   log_warn("mcp." + x.name(),
            "it is not there yet, and is waited for: " +
                short_duration(static_cast<std::uint64_t>(most.count())) +
-               " at most (startup_timeout)");
-  return x.wait_ready(until, stop);
+               " at most (" + (own ? "startup_timeout" : "--timeout") + ")");
 }
 
 }  // namespace
@@ -81,13 +98,22 @@ std::vector<std::string> servers::names() const {
 std::vector<std::string> servers::ready(const std::set<std::string>& names,
                                         const std::stop_token& stop,
                                         duration limit) {
-  const auto began = std::chrono::steady_clock::now();
+  const patient_wait how{.stop = stop, .limit = limit};
   for (const auto& name : names)
     if (auto* x = find(name)) x->want();
+  for (const auto& name : names)
+    if (auto* x = find(name))
+      x->wait_ready(std::min<time_point>(how.began + patience, how.end_for(*x)),
+                    stop);
+  for (const auto& name : names)
+    if (const auto* x = find(name)) tell_late(*x, how);
   std::vector<std::string> problems;
   for (const auto& name : names) {
     auto* x = find(name);
-    if (x == nullptr || wait_for(*x, began, stop, limit)) continue;
+    // One that was tried above is not tried once more.
+    if (x == nullptr || (x->status().state != server_state::out_of_service &&
+                         x->wait_ready(how.end_for(*x), stop)))
+      continue;
     const auto now = x->status();
     problems.push_back("the server " + name + " is " +
                        std::string{to_string(now.state)} +

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "runtime/base/clock.hpp"
+#include "runtime/base/text.hpp"
 #include "runtime/base/unique_fd.hpp"
 #include "runtime/cli/commands/mcp_commands.hpp"
 #include "runtime/cli/terminal/read_text.hpp"
@@ -15,6 +16,8 @@
 #include "runtime/cli/view/mcp_text.hpp"
 #include "runtime/config/assign.hpp"
 #include "runtime/config/home.hpp"
+#include "runtime/config/model_checks.hpp"
+#include "runtime/config/rule_warnings.hpp"
 #include "runtime/config/trust.hpp"
 
 namespace riffle::cli {
@@ -77,6 +80,15 @@ bool write_file(const fs::path& file, const std::string& text) {
   return fd && ::rename(fresh.c_str(), real.c_str()) == 0;
 }
 
+/// Variables that its tables name and that are not set here.
+void tell_unset(const config::config& settings, const mcp_command& x,
+                console& io) {
+  for (const auto& text : config::rule_warnings(settings))
+    if (text.find(" is not set here") != text.npos &&
+        (x.name.empty() || text.find("mcp." + x.name + ".") != text.npos))
+      io.complain("warning: " + safe_line(text, 1000));
+}
+
 /// Only what is valid is written; a file that was trusted stays so.
 int save(const mcp_command& x, const edited_file& file, std::string text,
          const std::string& said, console& io) {
@@ -84,10 +96,11 @@ int save(const mcp_command& x, const edited_file& file, std::string text,
   changed.text = std::move(text);
   config::load_request request;
   request.tools = config::builtin_tools();
-  if (const auto made = load(request, changed); !made)
-    return report(made.error(), io);
+  const auto made = load(request, changed);
+  if (!made) return report(made.error(), io);
   if (!write_file(changed.file, changed.text))
     return write_failed(changed.file, io);
+  if (x.action != mcp_command::what::remove) tell_unset(*made, x, io);
   if (file.trusted && changed.found_in_folder)
     if (const auto store = config::trust_store::of_user())
       static_cast<void>(store->trust(config::trust_name(changed.file),
@@ -129,7 +142,30 @@ config::mcp_config server_of(const mcp_command& x) {
       values[one.substr(0, sign)] = one.substr(sign + 1);
   }
   if (!values.empty()) out.variables.text = values.dump();
+  auto headers = nlohmann::json::object();
+  for (const auto& one : x.headers) {
+    const auto sign = one.find_first_of("=:");
+    headers[one.substr(0, sign)] =
+        std::string{trimmed(std::string_view{one}.substr(sign + 1))};
+  }
+  if (!headers.empty()) out.headers.text = headers.dump();
+  out.token_env = x.token_env;
   return out;
+}
+
+/// What `--header` must not be; empty: they are good.
+std::string mistake_in_headers(const mcp_command& x) {
+  for (const auto& one : x.headers) {
+    const auto sign = one.find_first_of("=:");
+    if (sign == one.npos || sign == 0)
+      return "--header " + config::in_quotes(one) + " is no NAME=VALUE";
+    const auto name = one.substr(0, sign);
+    if (config::names_secret(name) && one.find("${", sign) == one.npos)
+      return "keys never stand in files: set a variable, and give its name, "
+             "as in --header '" +
+             safe_line(name, 64) + "=${NAME}'";
+  }
+  return {};
 }
 
 bool has_server(const edited_file& file, const std::string& name) {
@@ -179,6 +215,10 @@ std::string program_of(const config::mcp_config& x) {
 }  // namespace
 
 int mcp_add(const mcp_command& x, console& io) {
+  if (const auto wrong = mistake_in_headers(x); !wrong.empty()) {
+    io.complain(wrong);
+    return usage;
+  }
   auto file = open_file(x, io);
   if (!file) return usage;
   if (has_server(*file, x.name)) {

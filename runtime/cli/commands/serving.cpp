@@ -206,7 +206,8 @@ http::site_parts serving::impl::parts() {
           &runtime->ids(),
           [this] { return runtime->failure(); },
           [this] { return metrics->text(); },
-          std::string{version}};
+          std::string{version},
+          [this] { return runtime->tools_now(); }};
 }
 
 void serving::impl::begin(const serving_secrets& secrets) {

@@ -3,6 +3,8 @@
 #include "runtime/service/tools.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <set>
 #include <utility>
 
 #include "actors/core/control_tools.hpp"
@@ -13,6 +15,8 @@
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/listing.hpp"
 #include "runtime/cli/view/tool_call_view.hpp"
+#include "runtime/config/mcp_checks.hpp"
+#include "runtime/node/mcp_part.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/service/agent_tools.hpp"
 
@@ -55,16 +59,57 @@ void drop_rules(config::tools_config& x) {
   }
 }
 
+expected<std::shared_ptr<mcp::servers>> servers_of(
+    const config::config& settings, bool shows_all) {
+  return make_servers(settings, {{}, mcp_memory(settings)}, {}, shows_all);
+}
+
+/// Starts these; whether all are ready. Says why others are not.
+bool make_ready(mcp::servers& all, const std::set<std::string>& names,
+                console& io) {
+  const auto problems = all.ready(names);
+  for (const auto& problem : problems) io.complain(safe_line(problem, 1000));
+  return problems.empty();
+}
+
+void add_served(const mcp::servers& all, const std::string& server,
+                tools::registry& to) {
+  for (const auto& name : all.tools_of(server))
+    if (auto tool = all.find_tool(name))
+      static_cast<void>(to.add(std::move(tool)));
+}
+
+/// With the tools of all servers, which are started; false: not all are ready.
+bool add_servers(const config::config& settings,
+                 const std::shared_ptr<mcp::servers>& servers,
+                 tools::registry& to, console& io) {
+  if (!servers) return true;
+  std::set<std::string> names;
+  for (const auto& [name, ignored] : settings.mcp) names.insert(name);
+  const bool good = make_ready(*servers, names, io);
+  for (const auto& name : names) add_served(*servers, name, to);
+  return good;
+}
+
+/// They are asked only when somebody wants them: it starts programs.
+void tell_not_started(const tools_command& x, const config::config& settings,
+                      console& io) {
+  if (x.common.output != output_kind::text ||
+      x.common.level == verbosity::quiet || settings.mcp.empty())
+    return;
+  std::string names;
+  for (const auto& [name, ignored] : settings.mcp)
+    names += (names.empty() ? "" : ", ") + name;
+  io.err.write(
+      "Not started, so without their tools: " + names +
+      " ('riffle mcp tools NAME', or 'riffle tools list --servers')\n");
+}
+
 int list(const tools_command& x, const tools::registry& tools,
          const config::config& settings, console& io) {
   constexpr std::size_t usual_width = 100;
   const auto columns = io.out.is_terminal() ? io.out.columns() : usual_width;
-  // They are asked only when somebody wants them: it starts programs.
-  if (x.common.output == output_kind::text &&
-      x.common.level != verbosity::quiet)
-    for (const auto& [name, ignored] : settings.mcp)
-      io.err.write("Tools of the server " + name + ": riffle mcp tools " +
-                   name + "\n");
+  if (!x.servers) tell_not_started(x, settings, io);
   auto all = service::list_tools(tools, settings);
   if (!x.agent.empty()) {
     const auto its = service::tools_of_agent(settings, x.agent);
@@ -80,29 +125,63 @@ int list(const tools_command& x, const tools::registry& tools,
       [](const auto& one) { return service::to_json(one); }, io);
 }
 
+int list_with_servers(const tools_command& x, const tools::registry& own,
+                      const config::config& settings, console& io) {
+  const auto servers = servers_of(settings, false);
+  if (!servers) return report(servers.error(), io);
+  tools::registry all;
+  for (const auto& name : own.names())
+    static_cast<void>(all.add(*own.find(name)));
+  const bool good = add_servers(settings, *servers, all, io);
+  const int status = list(x, all, settings, io);
+  return good ? status : failed;
+}
+
+expected<std::string> arguments_of(const tools_command& x) {
+  if (x.arguments == "-") return read_stdin("arguments");
+  return x.arguments;
+}
+
+/// The tool of a server, which is started for it; the others are not.
+int call_served(const tools_command& x, const std::string& server,
+                const config::config& settings, console& io) {
+  auto text = arguments_of(x);
+  if (!text) return report(text.error(), io);
+  const auto servers = servers_of(settings, true);
+  if (!servers) return report(servers.error(), io);
+  if (!make_ready(**servers, {server}, io)) return failed;
+  tools::registry tools;
+  add_served(**servers, server, tools);
+  return call_tool(tools, x.name, *std::move(text), x.common, settings, io);
+}
+
 int call(const tools_command& x, const tools::registry& tools,
          const config::config& settings, console& io) {
-  auto text = x.arguments == "-" ? read_stdin("arguments")
-                                 : expected<std::string>{x.arguments};
+  auto text = arguments_of(x);
   if (!text) return report(text.error(), io);
-  return call_tool(tools, x.name, std::move(*text), x.common, settings, io);
+  return call_tool(tools, x.name, *std::move(text), x.common, settings, io);
 }
 
 }  // namespace
 
 int execute(const tools_command& x, console& io) {
-  const bool looks = x.action == tools_command::what::list;
+  const bool calls = x.action == tools_command::what::call;
+  const bool acts = calls || x.servers;
   auto settings =
-      load_config(x.common, looks ? config_use::looks : config_use::acts,
+      load_config(x.common, acts ? config_use::acts : config_use::looks,
                   x.arguments == "-", io);
   if (!settings) return usage;
   own_process(*settings);
-  if (x.action == tools_command::what::call) drop_rules(settings->tools);
+  if (calls) drop_rules(settings->tools);
+  add_mcp_limits(*settings);
+  if (calls)
+    if (const auto server = config::server_of(*settings, x.name))
+      return call_served(x, *server, *settings, io);
   const auto tools = make_registry(*settings, {});
   if (!tools) return report(tools.error(), io);
-  return x.action == tools_command::what::list
-             ? list(x, **tools, *settings, io)
-             : call(x, **tools, *settings, io);
+  if (calls) return call(x, **tools, *settings, io);
+  return x.servers ? list_with_servers(x, **tools, *settings, io)
+                   : list(x, **tools, *settings, io);
 }
 
 }  // namespace riffle::cli

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <poll.h>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -52,6 +53,12 @@ std::string unfinished_text(const storage::run_record& x, wall_time now,
 }
 
 namespace {
+
+/// Its terminal is gone; where a person only typed Ctrl-D it is there.
+bool has_hung_up(int keyboard) {
+  pollfd x{keyboard, 0, 0};
+  return ::poll(&x, 1, 0) > 0 && (x.revents & (POLLHUP | POLLERR)) != 0;
+}
 
 /// 0 if its record cannot be read.
 std::size_t tasks_of(runtime& rt, const std::string& volley) {
@@ -127,6 +134,9 @@ int finish_first(runtime& rt, const next_work& x, interrupts& signals,
   const auto given = ask(
       "Finish it first?", answers, keyboard->get(),
       [&] { return signals.asked_to_stop(); }, io);
+  // Who closed the window wants no new run either.
+  if (!given && (signals.asked_to_stop() || has_hung_up(keyboard->get())))
+    return interrupted_by_user;
   if (given == 2) return never_finish(rt, *left, io);
   if (given != 0) return completed;
   const bool is_plan = left->id.value.starts_with("plan_");

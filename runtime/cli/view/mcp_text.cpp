@@ -177,6 +177,8 @@ std::string mcp_table(const std::string& name, const config::mcp_config& x) {
   if (!x.cwd.empty()) out += "cwd = " + config::in_quotes(x.cwd) + "\n";
   if (x.headers.text != "{}")
     out += "headers = " + table_of(x.headers.text) + "\n";
+  if (!x.token_env.empty())
+    out += "token_env = " + config::in_quotes(x.token_env) + "\n";
   if (!x.client_id.empty())
     out += "client_id = " + config::in_quotes(x.client_id) + "\n";
   if (x.trust != "none") out += "trust = " + config::in_quotes(x.trust) + "\n";

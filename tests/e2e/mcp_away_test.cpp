@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// Tools of servers wherever tools are named, limits of servers, and variables
+// that are not set.
+#include <csignal>
+
+#include "tests/e2e/serve_world.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/processes.hpp"
+
+using namespace riffle::testing;
+using nlohmann::json;
+
+namespace {
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::string liar(const std::string& more = {},
+                 const std::string& words = "modern") {
+  return "[mcp.liar]\ncommand = [\"" RIFFLE_MCP_LIAR "\", \"" + words +
+         "\"]\n" + more;
+}
+
+http_server answering() {
+  return http_server{
+      [](const http_request&) { return respond_sse(answer("done")); }};
+}
+
+}  // namespace
+
+TEST_CASE("the tool of a server is called by hand as any other") {
+  const work_folder folder;
+  folder.configure("http://127.0.0.1:1/v1", liar());
+  const auto call = [&](const char* tool, const char* arguments) {
+    return riffle::testing::riffle(folder, {"tools", "call", tool, arguments});
+  };
+  const auto said = call("liar__echo", R"({"text":"by hand"})");
+  INFO(said.err);
+  CHECK(said.status == 0);
+  CHECK(said.out == "by hand");
+  CHECK(call("liar__no_such", "{}").status == 2);
+  CHECK(call("other__echo", "{}").status == 2);
+  CHECK(processes_in(folder).empty());
+}
+
+TEST_CASE("a list of tools starts servers only when it is asked to") {
+  const work_folder folder;
+  folder.configure("http://127.0.0.1:1/v1", liar());
+  const auto list = riffle::testing::riffle(folder, {"tools", "list"});
+  CHECK(list.status == 0);
+  CHECK_FALSE(has(list.out, "liar__echo"));
+  CHECK(has(list.err, "Not started, so without their tools: liar"));
+  const auto all = riffle::testing::riffle(
+      folder, {"tools", "list", "--servers", "--output", "json"});
+  INFO(all.err);
+  CHECK(all.status == 0);
+  CHECK(has(all.out, "\"liar__echo\""));
+  CHECK(has(all.out, "\"read\""));
+}
+
+TEST_CASE("over HTTP tools of servers are listed when a run has needed them") {
+  const work_folder folder;
+  write_server(folder, "[[steps]]\ntext = \"Done.\"\n",
+               liar("agents = [\"default\"]\n"));
+  const served server{folder};
+  const auto who = server.user();
+  const auto before = who.get("/v1/tools").json();
+  CHECK(before.at("unknown_servers") == json{"liar"});
+  const auto run = who.post("/v1/runs", {{"task", "go"}});
+  REQUIRE(run.status == 202);
+  await_end(who, run.json().at("run_id"));
+  const auto after = who.get("/v1/tools").json();
+  CHECK(after.at("unknown_servers").empty());
+  CHECK(has(after.dump(), "\"liar__echo\""));
+}
+
+TEST_CASE("a mistyped tool of a server is told of when a run begins") {
+  auto model = answering();
+  const work_folder folder;
+  folder.configure(model.url("/v1"), liar() +
+                                         "[agents.default]\ntools = [\"read\", "
+                                         "\"liar__ecko\"]\n");
+  const auto run = riffle::testing::riffle(folder, {"run", "go"});
+  INFO(run.err);
+  CHECK(run.status == 0);
+  CHECK(
+      has(run.err, "it has no tool `liar__ecko`; did you mean `liar__echo`?"));
+}
+
+TEST_CASE("a server's limit holds for its tools, a tool's own before it") {
+  const work_folder folder;
+  const auto calls = [&](const std::string& more) {
+    folder.configure("http://127.0.0.1:1/v1",
+                     liar("timeout = \"700ms\"\n" + more));
+    return riffle::testing::riffle(folder,
+                                   {"tools", "call", "liar__mute", "{}"});
+  };
+  const auto end = calls("");
+  INFO(end.err);
+  CHECK(end.status == 124);
+  CHECK(has(end.err, "time limit of 700ms"));
+  CHECK(has(calls("[mcp.liar.tools.mute]\ntimeout = \"300ms\"\n").err,
+            "time limit of 300ms"));
+}
+
+TEST_CASE("who waits for a server ends with its signal, and its limit") {
+  // It would be in time if the limit began behind the wait.
+  http_server model{[](const http_request&) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{300});
+    return respond_sse(answer("done"));
+  }};
+  const work_folder folder;
+  folder.configure(
+      model.url("/v1"),
+      liar("agents = [\"default\"]\nstartup_timeout = \"10m\"\n", "mute"));
+  program run{installed_riffle(), folder, {"run", "go"}};
+  REQUIRE(eventually([&] { return has(run.err(), "is waited for: 10m"); }));
+  run.signal(SIGTERM);
+  CHECK(run.wait().status == 130);
+  // The wait is a part of the limit, so nothing is left for the run.
+  const auto late =
+      riffle::testing::riffle(folder, {"run", "--timeout", "3s", "go"});
+  INFO(late.err);
+  CHECK(late.status == 124);
+  CHECK(has(late.err, "time limit of 3s"));
+  CHECK(processes_in(folder).empty());
+}
+
+TEST_CASE("headers and the token's variable are added, values are not") {
+  const work_folder folder;
+  folder.configure("http://127.0.0.1:1/v1");
+  const auto add = [&](std::vector<std::string> more) {
+    std::vector<std::string> words{"mcp", "add", "web", "--url",
+                                   "http://127.0.0.1:1/mcp"};
+    words.insert(words.end(), more.begin(), more.end());
+    return riffle::testing::riffle(folder, words);
+  };
+  const auto raw = add({"--header", "Authorization=Bearer abc"});
+  CHECK(raw.status == 2);
+  CHECK(has(raw.err, "keys never stand in files"));
+  CHECK_FALSE(has(folder.read("riffle.toml"), "[mcp.web]"));
+  const auto end = add({"--token-env", "NOT_SET_HERE", "--header",
+                        "X-Team=${TEAM_HERE}", "--header", "X-Plain: a=b"});
+  INFO(end.err);
+  CHECK(end.status == 0);
+  CHECK(has(end.err, "the variable NOT_SET_HERE is not set here"));
+  CHECK(has(end.err, "the variable TEAM_HERE is not set here"));
+  const auto text = folder.read("riffle.toml");
+  CHECK(has(text, "token_env = \"NOT_SET_HERE\""));
+  CHECK(has(text, "\"${TEAM_HERE}\""));
+  CHECK(has(text, "\"a=b\""));
+  const auto check = riffle::testing::riffle(folder, {"config", "check"});
+  CHECK(check.status == 0);
+  CHECK(has(check.err, "mcp.web.token_env: the variable NOT_SET_HERE"));
+}
