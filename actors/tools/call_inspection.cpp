@@ -10,9 +10,9 @@
 #include "actors/tools/call_check.hpp"
 #include "actors/tools/call_policy.hpp"
 #include "actors/tools/call_records.hpp"
+#include "runtime/base/call_identity.hpp"
 #include "runtime/base/digest.hpp"
 #include "runtime/base/log.hpp"
-#include "runtime/storage/call_identity.hpp"
 #include "tools/ask.hpp"
 
 namespace riffle {
@@ -59,7 +59,7 @@ bool covers(const storage::grant_record& grant, const std::string& folder,
     return false;
   const bool one = grant.scope == always_scope::call;
   if (grant.definition !=
-      (one ? storage::call_identity(seen.definition, seen.preview.basis)
+      (one ? call_identity(seen.definition, seen.preview.basis)
            : seen.definition))
     return false;
   switch (grant.scope) {

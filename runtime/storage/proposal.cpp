@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "runtime/base/call_identity.hpp"
 #include "runtime/base/digest.hpp"
-#include "runtime/storage/call_identity.hpp"
 
 namespace riffle::storage {
 

@@ -31,7 +31,7 @@ constexpr std::array<std::pair<std::string_view, layer>, 15> layers{{
     {"runtime/cli/", layer::cli},
 }};
 
-constexpr std::array<std::string_view, 10> ports{
+constexpr std::array<std::string_view, 11> ports{
     "tools/lease.hpp",
     "tools/ask.hpp",
     "tools/kept_file.hpp",
@@ -40,6 +40,7 @@ constexpr std::array<std::string_view, 10> ports{
     "tools/registry.hpp",
     "runtime/model/transport.hpp",
     "runtime/model/dialect.hpp",
+    "runtime/storage/for_later.hpp",
     "runtime/storage/journal.hpp",
     "runtime/config/config.hpp",
 };

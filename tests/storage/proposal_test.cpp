@@ -5,8 +5,8 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/base/call_identity.hpp"
 #include "runtime/base/digest.hpp"
-#include "runtime/storage/call_identity.hpp"
 #include "runtime/storage/memory_journal.hpp"
 #include "runtime/storage/record_json.hpp"
 #include "tests/storage/storage_fixture.hpp"
@@ -367,7 +367,7 @@ TEST_CASE("what is always approved covers calls that wait") {
   SECTION("these arguments") {
     grant.scope = always_scope::call;
     grant.what = what.arguments;
-    grant.definition = storage::call_identity("def", what.basis);
+    grant.definition = call_identity("def", what.basis);
     CHECK(covers_waiting(grant, what));
     SECTION("others") {
       grant.what = "{}";

@@ -5,7 +5,7 @@
 
 #include "runtime/base/digest.hpp"
 
-namespace riffle::storage {
+namespace riffle {
 
 /// `grant_record::definition` of scope `call`: what the tool is and, where the
 /// call was shown to act on something (`proposal_record::basis`), what that
@@ -16,4 +16,4 @@ inline std::string call_identity(const std::string& definition,
   return basis.empty() ? definition : sha256(definition + "\n" + basis);
 }
 
-}  // namespace riffle::storage
+}  // namespace riffle
