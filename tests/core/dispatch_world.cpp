@@ -21,6 +21,7 @@ bool mutates(const tool_call& x) {
 dispatch_world::dispatch_world(unsigned seed, bool mute)
     : random_{seed}, mute_{mute} {
   limits_.max_in_flight = 1 + below(4);
+  limits_.ask_ahead = chance(60);
   queue_ = core::dispatch_queue{limits_};
   watch_ = dispatch_watch{limits_.max_in_flight};
   begin_step();
@@ -300,7 +301,29 @@ void dispatch_world::take(core::dispatch_effects effects) {
     std::visit([&](const auto& x) { see(x); }, effect);
 }
 
+/// A look answers, and no person.
+bool dispatch_world::asks_nobody(const core::request_approval& x) {
+  const auto id = x.call.id;
+  if (x.why == core::ask_reason::anew) return true;
+  const bool again = x.why == core::ask_reason::again && chance(70);
+  const bool later =
+      x.why == core::ask_reason::ahead && !pending(id) && chance(30);
+  if (!again && !later) return false;
+  answers_.emplace_back([this, id, again] {
+    if (!watch_.knows(id)) return;
+    if (again) {
+      watch_.decided(id, true);
+      take(queue_.on_decision(id, true, {}, now_));
+    } else {
+      watch_.postponed(id);
+      take(queue_.on_postponed(id, now_));
+    }
+  });
+  return true;
+}
+
 void dispatch_world::see(const core::request_approval& x) {
+  if (asks_nobody(x)) return;
   // One that was asked for before a crash is known to the tracker.
   const auto place = x.call.judged.value_or("");
   if (pending(x.call.id)) REQUIRE(asked_places_[x.call.id] == place);

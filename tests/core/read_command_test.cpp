@@ -68,6 +68,10 @@ TEST_CASE("plain commands of programs that read are reads") {
                  "git log -n 3 main -- src",
                  "git diff --stat",
                  "git show HEAD^",
+                 "git diff HEAD~1",
+                 "git show HEAD~2:src/f.c",
+                 "git log --oneline main~3..",
+                 "git log HEAD~~..HEAD^~2",
                  "git branch --list -a",
                  "git branch --list 'x*'",
                  "  ls\t-l  ",
@@ -87,7 +91,10 @@ TEST_CASE("what has a second reading for a shell is no read") {
                   "! ls",       "time ls",    "command ls",
                   "exec ls",    "sudo ls",    "env ls",
                   "/bin/ls",    "./ls",       "bin/cat x",
-                  "LS",         "l\\s",       "git diff HEAD~1",
+                  "LS",         "l\\s",       "git diff ~1",
+                  "cat --x=a~/f", "cat x:~/f", "cat a:b~/f", "cat \"\"~/f",
+                  "cat ''~", "git diff a=HEAD~1", "cat \u02dc/x",
+                  "git diff -~1", "cat /~/x", "cat .~",
                   "cat <<< x",  "cat <(ls)",  "\"\" ls"});
 }
 
