@@ -146,7 +146,7 @@ TEST_CASE("a conversation at 60, 80, 110 and 200 columns") {
           broken("[APPROVAL] bash " + command + ": approved by user", columns) +
           "[TOOL] bash: " + label +
           " (1 line, 5 B) — TIME\n\n"
-          "All is done: done\n>\n"
+          "All is done: done\n\n>\n"
           "Go on: riffle -c, or riffle chat --session ID\n");
 }
 
