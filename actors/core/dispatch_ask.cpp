@@ -12,9 +12,9 @@
 namespace riffle::core {
 
 void dispatch_queue::ask(entry& x, dispatch_effects& out) {
-  const auto writer =
-      x.call.control ? std::optional<call_place>{}
-                     : open_calls_.last_writer_before(x.call, x.place);
+  const auto writer = x.call.control
+                          ? std::optional<call_place>{}
+                          : open_calls_.last_writer_before(x.call, x.place);
   if (writer && !x.asked) {
     wait_for(*writer, x);
     if (!may_ask_ahead(x)) return;
@@ -22,8 +22,8 @@ void dispatch_queue::ask(entry& x, dispatch_effects& out) {
   x.at = phase::approving;
   x.ahead = writer && limits_.ask_ahead;
   if (x.ahead) ahead_.insert(x.place);
-  out.emplace_back(request_approval{
-      x.call, x.ahead ? ask_reason::ahead : ask_reason::now});
+  out.emplace_back(
+      request_approval{x.call, x.ahead ? ask_reason::ahead : ask_reason::now});
 }
 
 /// What an earlier call names as its own would be shown as it was before.

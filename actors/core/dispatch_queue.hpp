@@ -319,15 +319,15 @@ class dispatch_queue {
   // for all others and hold none back.
   conflict_index open_calls_;
   std::set<call_place> open_controls_;
-  std::set<call_place> working_;  ///< of calls that are no control tools
-  std::set<call_place> ended_;    ///< settled, but their work goes on
-  conflict_index changes_;        ///< all that change something, settled too
+  std::set<call_place> working_;    ///< of calls that are no control tools
+  std::set<call_place> ended_;      ///< settled, but their work goes on
+  conflict_index changes_;          ///< all that change something, settled too
   std::set<call_place> undecided_;  ///< somebody has to agree to them
   std::set<call_place> ahead_;      ///< asked ahead, not decided
-  std::set<call_place> fresh_;    ///< to be looked at
-  std::set<call_place> gated_;    ///< wait for the gate
-  std::set<call_place> ready_;    ///< wait for a slot, and nothing else
-  conflict_index ready_calls_;    ///< the same
+  std::set<call_place> fresh_;      ///< to be looked at
+  std::set<call_place> gated_;      ///< wait for the gate
+  std::set<call_place> ready_;      ///< wait for a slot, and nothing else
+  conflict_index ready_calls_;      ///< the same
   std::set<std::pair<time_point, call_place>> alarms_;
 
   std::size_t open_ = 0;

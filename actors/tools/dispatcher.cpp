@@ -358,8 +358,8 @@ dispatcher_actor::behavior_type dispatcher(
   if (st.spec->nodes)
     limits.abandon_at_node =
         std::max(limits.abandon_after, st.spec->nodes->patience());
-  limits.ask_ahead = st.spec->approval == approve::ask && !st.spec->propose &&
-                     !st.spec->cause;
+  limits.ask_ahead =
+      st.spec->approval == approve::ask && !st.spec->propose && !st.spec->cause;
   st.queue = core::dispatch_queue{limits};
   st.budget = core::call_budget{st.spec->agent.budget.tool_calls};
   return {[&st](run_peers& x) { st.peers = std::move(x); },

@@ -201,7 +201,10 @@ void proposal_tracker_state::refuse(const undecided_call& x, const error& why,
 
 void proposal_tracker_state::on_first_look(undecided_call x,
                                            const call_inspection& seen) {
-  if (seen.failure && x.ahead) return postpone(x);
+  // So far as "this very call" reaches depends on what it acts on, too.
+  const bool depends =
+      seen.granted && seen.granted->scope == always_scope::call;
+  if (x.ahead && (seen.failure || depends)) return postpone(x);
   if (seen.failure) return refuse(x, *seen.failure);
   if (seen.granted) {
     decide_at_once(x.call, seen, events::proposal_outcome::approved,

@@ -12,8 +12,7 @@ using nlohmann::json;
 
 namespace {
 
-const core::end_request enough{
-    {errc::cancelled, "run", "cancelled by Ctrl-C"}};
+const core::end_request enough{{errc::cancelled, "run", "cancelled by Ctrl-C"}};
 const std::string half = model_says("One. ") + model_says("Two, and \n");
 
 /// Roles and texts of the last request.
@@ -34,8 +33,9 @@ void check_cut(actor_fixture& x, const std::string& text) {
   CHECK(all[n - 4].first == "user");
   CHECK(all[n - 3] == std::pair<std::string, std::string>{"assistant", text});
   CHECK(all[n - 2].first == "user");
-  CHECK(all[n - 2].second.starts_with("[Note of the runtime] The user "
-                                      "interrupted this answer here"));
+  CHECK(
+      all[n - 2].second.starts_with("[Note of the runtime] The user "
+                                    "interrupted this answer here"));
   CHECK(all[n - 1].first == "user");
 }
 
@@ -66,7 +66,8 @@ TEST_CASE("half an answer that was stopped is told with the next task") {
   // Read again it is the same.
   const auto first = told(x);
   actor_fixture later{x.journal};
-  later.ids = std::make_shared<id_source>(7, [] { return wall_time{9'000'000}; });
+  later.ids =
+      std::make_shared<id_source>(7, [] { return wall_time{9'000'000}; });
   later.begin();
   later.provider->answers = {model_says("So.") + model_stops("stop")};
   later.run = run_id{"run_3"};

@@ -26,7 +26,8 @@ text = "You said: {{task}}"
 
 struct talk {
   explicit talk(const std::string& script, unsigned short width = 110)
-      : columns{width}, riffle{prepared(script), {"chat", "--no-color"}, width} {
+      : columns{width},
+        riffle{prepared(script), {"chat", "--no-color"}, width} {
     REQUIRE(riffle.read_next("/help shows"));
   }
   const std::filesystem::path& prepared(const std::string& script) {
@@ -196,6 +197,6 @@ TEST_CASE("turns stand apart, and an empty Enter leaves nothing") {
   CHECK(x.leave() == 0);
   const auto text = x.picture();
   INFO(text);
-  CHECK(has(text,
-            "typed.\n> one\nYou said: one\n\n> two\nYou said: two\n\n>\n"));
+  CHECK(
+      has(text, "typed.\n> one\nYou said: one\n\n> two\nYou said: two\n\n>\n"));
 }

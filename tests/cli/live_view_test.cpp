@@ -366,8 +366,9 @@ TEST_CASE("beside a question the tools that work are told, on one line") {
   s.on(call("call_2", "ask", "Looking up beta", "{}"));
   s.on(progress("call_1", "page", 2, 6));
   s.at(3300ms);
-  CHECK(s.view.beside_question(s.now, 0, 80).ends_with(
-      " 2 tools: Looking up alpha (2/6: page) · Looking up beta — 3.2s"));
+  CHECK(s.view.beside_question(s.now, 0, 80)
+            .ends_with(" 2 tools: Looking up alpha (2/6: page) · Looking up "
+                       "beta — 3.2s"));
   for (const std::size_t columns : {20, 40, 60, 200})
     CHECK(columns_of(s.view.beside_question(s.now, 0, columns)) <= columns);
   s.on(result("call_1", "ask", 3000, "{}"));

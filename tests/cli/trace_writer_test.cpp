@@ -371,38 +371,3 @@ TEST_CASE("a result without its call is still shown") {
   CHECK(on(result(outcome::ok, 0)) == "[TOOL] call_1 — 0.0s\n");
   CHECK(on(progress("x"), 5).empty());
 }
-
-TEST_CASE("a verdict names what runs, in the room that there is") {
-  const std::string command(100, 'x');
-  events::approval_required wanted;
-  wanted.proposal = {"prop_1"};
-  wanted.id = {"call_1"};
-  wanted.tool = "bash";
-  wanted.arguments = R"({"command":")" + command + R"("})";
-  events::approval_resolved resolved;
-  resolved.how = events::proposal_outcome::approved;
-  resolved.proposal = wanted.proposal;
-  resolved.id = wanted.id;
-  resolved.by = "user";
-  feed on{verbosity::normal, false, true};
-  on.traces.set_columns(200);
-  on(wanted);
-  CHECK(on(resolved) == "[APPROVAL] bash " + command + ": approved by user\n");
-  on.traces.set_columns(60);
-  on(wanted);
-  const auto narrow = on(resolved);
-  CHECK(narrow.size() <= 62);  // "…" has three bytes
-  CHECK(narrow.ends_with("…: approved by user\n"));
-  on(wanted);
-  resolved.arguments = R"({"command":"ls"})";
-  CHECK(on(resolved) == "[APPROVAL] bash ls: approved by user, as changed\n");
-}
-
-TEST_CASE("a call that waits for approval behind its run is no failure") {
-  feed on;
-  on(call("write", R"({"path":"a1.txt"})"));
-  CHECK(on(result(outcome::denied, 0, {},
-                  "needs approval, proposal prop_1: it was not executed and "
-                  "waits for a person's decision")) ==
-        "[TOOL] write: a1.txt waits for approval — 0.0s\n");
-}

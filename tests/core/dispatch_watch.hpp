@@ -61,7 +61,7 @@ class dispatch_watch {
   void gate(bool safe);
   void decided(const call_id& id, bool approved);
   void postponed(const call_id& id);  ///< before `on_postponed`
-  void edited(const tool_call& x);  ///< before `on_edited`
+  void edited(const tool_call& x);    ///< before `on_edited`
   void committed(const call_id& id, std::uint32_t attempt);
   /// The queue hears that the work ended, whatever the way.
   void ended(const call_id& id, std::uint32_t attempt);

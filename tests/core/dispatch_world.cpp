@@ -301,27 +301,6 @@ void dispatch_world::take(core::dispatch_effects effects) {
     std::visit([&](const auto& x) { see(x); }, effect);
 }
 
-/// A look answers, and no person.
-bool dispatch_world::asks_nobody(const core::request_approval& x) {
-  const auto id = x.call.id;
-  if (x.why == core::ask_reason::anew) return true;
-  const bool again = x.why == core::ask_reason::again && chance(70);
-  const bool later =
-      x.why == core::ask_reason::ahead && !pending(id) && chance(30);
-  if (!again && !later) return false;
-  answers_.emplace_back([this, id, again] {
-    if (!watch_.knows(id)) return;
-    if (again) {
-      watch_.decided(id, true);
-      take(queue_.on_decision(id, true, {}, now_));
-    } else {
-      watch_.postponed(id);
-      take(queue_.on_postponed(id, now_));
-    }
-  });
-  return true;
-}
-
 void dispatch_world::see(const core::request_approval& x) {
   if (asks_nobody(x)) return;
   // One that was asked for before a crash is known to the tracker.

@@ -127,8 +127,8 @@ void obvious_queue::ask(std::size_t position, dispatch_effects& out) {
   if (open && !x.asked && !may_ask_ahead(position)) return;
   x.at = phase::approving;
   x.ahead = open && limits_.ask_ahead;
-  out.emplace_back(request_approval{
-      x.call, x.ahead ? ask_reason::ahead : ask_reason::now});
+  out.emplace_back(
+      request_approval{x.call, x.ahead ? ask_reason::ahead : ask_reason::now});
 }
 
 bool obvious_queue::may_ask_ahead(std::size_t position) const {

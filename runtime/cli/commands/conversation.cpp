@@ -157,9 +157,8 @@ void conversation::send(const std::string& task, interrupts& signals) {
 void conversation::not_begun(const error& why) {
   if (why.code == errc::session_busy) {
     const auto from = why.message.find("owned by ");
-    const auto by = from == std::string::npos
-                        ? std::string{}
-                        : why.message.substr(from + 9);
+    const auto by = from == std::string::npos ? std::string{}
+                                              : why.message.substr(from + 9);
     const auto who = by.substr(0, by.find_first_of("(:"));
     io_.complain("this conversation works in another terminal" +
                  (who.empty() ? "" : ", " + std::string{trimmed(who)}) +

@@ -253,10 +253,10 @@ void conversation::output(const std::string& which) {
       if (x.stage == storage::call_stage::settled && x.attempt > 0)
         ended.push_back(&x);
   if (ended.size() < n)
-    return note(ended.empty() ? "No call has ended yet."
-                              : "Only " + counted(ended.size(), "call") +
-                                    (ended.size() == 1 ? " has" : " have") +
-                                    " ended.");
+    return note(ended.empty()
+                    ? "No call has ended yet."
+                    : "Only " + counted(ended.size(), "call") +
+                          (ended.size() == 1 ? " has" : " have") + " ended.");
   const auto& call = ended[ended.size() - n]->call;
   note(safe_line(call.tool + ": " + call.title, 200));
   const auto kept = rt_->output(call.id);

@@ -160,8 +160,8 @@ chat_prompt::said chat_prompt::on(const key& x, const completer& complete) {
     suspend();
     return said::nothing;
   }
-  const bool blank = editor_.text().find_first_not_of(" \t\n") ==
-                     std::string::npos;
+  const bool blank =
+      editor_.text().find_first_not_of(" \t\n") == std::string::npos;
   if (x.what == key_kind::enter && blank) return said::nothing;
   switch (editor_.on(x)) {
     case editor_event::submitted: end_line(); return said::text;
@@ -343,8 +343,8 @@ std::string chat_prompt::queued_text() const {
   constexpr std::size_t longest = 30;
   auto out = "(" + std::to_string(queue_.size()) + " queued";
   if (editor_.text().empty() && screen_.columns() >= 70)
-    out += ", Up: " + with_dots(safe_line(editor_.shown(queue_.back()), 200),
-                                longest);
+    out += ", Up: " +
+           with_dots(safe_line(editor_.shown(queue_.back()), 200), longest);
   return out + ") ";
 }
 

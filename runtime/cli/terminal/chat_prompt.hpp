@@ -122,8 +122,8 @@ class chat_prompt {
   std::vector<std::string> above_;
   std::size_t shown_columns_ = 0;
   settled_width width_;
-  std::function<bool()> gave_up_;         ///< of who is asked by `next`
-  std::optional<time_point> escape_at_;   ///< an ESC came, and nothing else
+  std::function<bool()> gave_up_;        ///< of who is asked by `next`
+  std::optional<time_point> escape_at_;  ///< an ESC came, and nothing else
   bool turned_ = false;   ///< something was said behind the last prompt
   bool leaving_ = false;  ///< the last key was Ctrl-C in an empty text
   bool closed_ = false;

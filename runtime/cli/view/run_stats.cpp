@@ -23,7 +23,8 @@ std::string tokens_text(const token_usage& x) {
     out += " (" + std::to_string(*x.reasoning_tokens) + " reasoning)";
   }
   if (x.estimated) out += ", estimated";
-  return out + "; cost: " + (x.cost_usd ? money_text(*x.cost_usd) : "no price set");
+  return out +
+         "; cost: " + (x.cost_usd ? money_text(*x.cost_usd) : "no price set");
 }
 
 }  // namespace

@@ -54,14 +54,13 @@ std::string trace_writer::verdict_name(const asked_call& about,
                                        const std::string& changed,
                                        std::string_view how) const {
   constexpr std::size_t least = 20;
-  constexpr std::size_t around = columns_of_tag + 3;  // ": " and an empty column
+  constexpr std::size_t around =
+      columns_of_tag + 3;  // ": " and an empty column
   const auto used = around + columns_of(how);
-  const auto name =
-      changed.empty()
-          ? about.name
-          : call_name({.tool = about.tool,
-                       .title = about.title,
-                       .arguments = changed});
+  const auto name = changed.empty() ? about.name
+                                    : call_name({.tool = about.tool,
+                                                 .title = about.title,
+                                                 .arguments = changed});
   return fit(name, columns_ > used + least ? columns_ - used : longest_name);
 }
 

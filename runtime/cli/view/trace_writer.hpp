@@ -106,7 +106,7 @@ class trace_writer {
   std::size_t columns_ = 0;
   std::string run_;  ///< of the event that is being shown
   std::unordered_map<call_id, open_call> open_;
-  std::unordered_set<call_id> denied_;                  ///< it was said
+  std::unordered_set<call_id> denied_;                 ///< it was said
   std::unordered_map<proposal_id, asked_call> asked_;  ///< not decided
   std::string wanted_;             ///< said unless it is decided at once
   std::vector<std::string> plan_;  ///< its steps as they were shown
