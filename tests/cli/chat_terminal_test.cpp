@@ -196,7 +196,7 @@ TEST_CASE("a run that is stopped at a question says so once") {
   riffle.type("one\r");
   REQUIRE(riffle.read_next("[s]top, [?] > "));
   riffle.type("\x03");
-  REQUIRE(riffle.read_next("What it did and said so far is kept"));
+  REQUIRE(riffle.read_next("What it did and said is kept"));
   riffle.type("\x04");
   CHECK(riffle.finish() == 0);
   const auto text = picture_of(riffle, 80);
@@ -220,7 +220,7 @@ TEST_CASE("Ctrl-C stops the run and not the conversation") {
   REQUIRE(riffle.read_next("✗ stopped after "));
   REQUIRE(riffle.read_next("Stopped after "));
   REQUIRE(riffle.read_next(
-      "What it did and said so far is kept. Say how to go on."));
+      "What it did and said is kept. Say how to go on."));
   REQUIRE(riffle.read_next("> "));
   CHECK_FALSE(has_text(riffle.written(), "check before you"));
   CHECK_FALSE(has_text(riffle.written(), "[RUN]"));

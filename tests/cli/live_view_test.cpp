@@ -368,7 +368,7 @@ TEST_CASE("beside a question the tools that work are told, on one line") {
   s.at(3300ms);
   CHECK(s.view.beside_question(s.now, 0, 80)
             .ends_with(" 2 tools: Looking up alpha (2/6: page) · Looking up "
-                       "beta — 3.2s"));
+                       "beta — 3.3s"));
   for (const std::size_t columns : {20, 40, 60, 200})
     CHECK(columns_of(s.view.beside_question(s.now, 0, columns)) <= columns);
   s.on(result("call_1", "ask", 3000, "{}"));

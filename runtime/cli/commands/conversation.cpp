@@ -209,7 +209,7 @@ bool conversation::run_task(run_request asked, interrupts& signals) {
   if (!signals.asked_to_stop()) return true;
   if (signals.asked_to_leave() || prompt_.leaves_later()) return true;
   const auto waits = prompt_.hold_back();
-  note(std::string{"What it did and said so far is kept. "} +
+  note(std::string{"What it did and said is kept. "} +
        (waits == 0   ? "Say how to go on."
         : waits == 1 ? "What you had typed waits for your Enter."
                      : "What you had typed, " + std::to_string(waits) +

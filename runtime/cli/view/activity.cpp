@@ -24,9 +24,6 @@ constexpr std::size_t longest_message = 200;
 /// tokenizers); good enough for a number that grows.
 constexpr std::uint64_t bytes_of_a_token = 4;
 
-/// "⠙ " and " — 12m 03s".
-constexpr std::size_t time_room = 14;
-
 /// So long a model that writes may say nothing before that is told.
 constexpr auto silence = std::chrono::seconds{10};
 
@@ -238,8 +235,7 @@ std::string activity::line(duration elapsed, std::size_t columns) const {
 
 std::string activity::tools_line(duration elapsed, std::size_t columns) const {
   if (open_.empty() || cancelling_) return {};
-  const auto all = tools(columns > time_room ? columns - time_room : columns);
-  return with_time(elapsed, columns, &all);
+  return line(elapsed, columns);
 }
 
 std::string activity::lines(duration elapsed, std::size_t columns,
