@@ -213,7 +213,7 @@ arguments = { command = "trap '' TERM INT; echo ready; while true; do sleep 1; d
   CHECK(riffle.finish() == 130);
   CHECK(riffle.written().ends_with(" goes on.\r\n"));
   CHECK(has_text(picture_of(riffle, 80),
-                 "\nStopped at once; riffle sessions resume "));
+                 "Stopped at once; riffle sessions resume "));
   CHECK_FALSE(has_text(picture_of(riffle, 80), "cancelling"));
 }
 
