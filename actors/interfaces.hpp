@@ -208,6 +208,8 @@ struct run_start {
   call_attempts acting{};
   /// It ends by this: nothing of it begins any more.
   std::optional<core::end_request> end{};
+  /// Recovery: what its open step had said.
+  std::string said{};
 };
 
 /// The actors of one run.

@@ -36,6 +36,14 @@ std::optional<call_place> conflict_index::last_writer_before(
   return found;
 }
 
+std::optional<call_place> conflict_index::last_named_writer_before(
+    const tool_call& x, call_place limit) const {
+  std::optional<call_place> found;
+  for (const auto& key : x.keys)
+    found = std::max(found, written_.last_before(key, limit));
+  return found;
+}
+
 std::optional<call_place> conflict_index::last_reader_before(
     const tool_call& x, call_place limit) const {
   if (x.eff != effect::mutating) return {};

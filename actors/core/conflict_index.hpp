@@ -26,6 +26,9 @@ class conflict_index {
   /// The same among those that change something, and among the others.
   [[nodiscard]] std::optional<call_place> last_writer_before(
       const tool_call& x, call_place limit) const;
+  /// One that changes something that both name.
+  [[nodiscard]] std::optional<call_place> last_named_writer_before(
+      const tool_call& x, call_place limit) const;
   [[nodiscard]] std::optional<call_place> last_reader_before(
       const tool_call& x, call_place limit) const;
 

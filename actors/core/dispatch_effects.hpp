@@ -16,9 +16,19 @@
 
 namespace riffle::core {
 
-/// Ask for a person's (or the policy's) decision; answer: `on_decision`.
+/// Why a decision is asked for.
+enum class ask_reason : std::uint8_t {
+  now,    ///< nothing that would change what is shown is open
+  ahead,  ///< an earlier call still is: may be answered by `on_postponed`
+  anew,   ///< it is open, and an earlier call has acted: look once more
+  again,  ///< approved ahead, about to begin: is what was shown still so?
+};
+
+/// Ask for a person's (or the policy's) decision; answer: `on_decision`. Of
+/// `anew` there is none of its own.
 struct request_approval {
   tool_call call;
+  ask_reason why = ask_reason::now;
   bool operator==(const request_approval&) const = default;
 };
 

@@ -109,6 +109,7 @@ void dispatch_queue::obey(entry& x, judged_call how, dispatch_effects& out) {
   if (how.ask && !agreed) {
     x.approved = false;
     x.call.needs_approval = true;
+    undecided_.insert(x.place);
     x.at = phase::approving;
     out.emplace_back(request_approval{x.call});
     return;

@@ -52,6 +52,7 @@ void dispatch_queue::start_what_can(dispatch_effects& out, time_point now) {
 }
 
 void dispatch_queue::consider(entry& x, dispatch_effects& out, time_point now) {
+  if (x.at == phase::approving) return look_anew(x, out);
   if (x.at != phase::waiting && x.at != phase::ready) return;
   if (!may_start(x)) {
     gated_.insert(x.place);
@@ -61,12 +62,8 @@ void dispatch_queue::consider(entry& x, dispatch_effects& out, time_point now) {
     settle(x, failed(outcome_of(*x.denied), *x.denied, 0), out);
     return;
   }
-  if (x.at == phase::waiting && x.call.needs_approval && !x.approved) {
-    if (!may_ask(x)) return;
-    x.at = phase::approving;
-    out.emplace_back(request_approval{x.call});
-    return;
-  }
+  if (x.at == phase::waiting && x.call.needs_approval && !x.approved)
+    return ask(x, out);
   const auto held = held_back(x);
   if (held == hold::none) advance(x, out, now);
   x.cleared = false;  // what the rules said was for this moment
@@ -94,6 +91,7 @@ void dispatch_queue::advance(entry& x, dispatch_effects& out, time_point now) {
     return;
   }
   if (was_cut(x)) return settle(x, cut_result(x.attempt), out);
+  if (ask_again(x, out)) return;
   if (!x.call.control && !has_slot()) {
     x.at = phase::ready;
     set_ready(x, true);
@@ -153,6 +151,8 @@ void dispatch_queue::settle(entry& x, call_result result, dispatch_effects& out,
   leave_judging(x);
   x.at = phase::settled;
   --open_;
+  decided(x);
+  outdate(x);
   if (x.call.control) {
     open_controls_.erase(x.place);
   } else {

@@ -29,6 +29,7 @@ dispatch_queue::entry& dispatch_queue::add(tool_call call) {
   else
     open_calls_.add(x.call, place);
   if (x.call.eff == effect::mutating) changes_.add(x.call, place);
+  if (x.call.needs_approval) undecided_.insert(place);
   fresh_.insert(place);
   return x;
 }
@@ -99,15 +100,6 @@ dispatch_queue::hold dispatch_queue::held_back(const entry& x) {
       return wait_for(other, x);
   }
   return hold::none;
-}
-
-/// Who is asked sees what the call would do, so what it works on is as it will
-/// be: earlier calls that change it have ended. Reads may still run.
-bool dispatch_queue::may_ask(const entry& x) {
-  if (x.call.control || x.asked) return true;
-  const auto writer = open_calls_.last_writer_before(x.call, x.place);
-  if (writer) wait_for(*writer, x);
-  return !writer;
 }
 
 dispatch_queue::hold dispatch_queue::wait_for(call_place other,

@@ -117,6 +117,7 @@ dispatch_effects dispatch_queue::on_decision(const call_id& id, bool approved,
   } else if (approved) {
     x->approved = true;
     x->at = phase::ready;
+    decided(*x);
     fresh_.insert(x->place);
   } else {
     error why{code, op, std::move(reason)};
@@ -294,6 +295,9 @@ void dispatch_queue::restore(std::vector<restored_call> open,
     if (x.call.rejection) x.denied = *x.call.rejection;
     x.asked = r.asked;
     x.edited = !x.call.edited_from.empty();
+    // Whether an earlier call was open then is not on record.
+    x.ahead = limits_.ask_ahead && x.approved && !r.begun;
+    if (x.approved || r.begun) decided(x);
     if (r.acting > 0) {
       x.attempt = std::max(x.attempt, r.acting);
       x.working = x.orphaned = true;

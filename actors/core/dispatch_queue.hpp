@@ -50,6 +50,9 @@ struct dispatch_limits {
   /// So often a call is judged again because where it leads changed while it
   /// began; then it fails.
   std::uint32_t most_moves = 3;
+  /// People are asked about a call while earlier ones that change something
+  /// still run, and once more if what they saw is no longer so then.
+  bool ask_ahead = false;
 };
 
 /// Why the open calls of a step must end before their time.
@@ -99,6 +102,10 @@ class dispatch_queue {
   dispatch_effects on_decision(const call_id& id, bool approved,
                                std::string reason, time_point now,
                                errc code = errc::approval_denied);
+
+  /// What the call would do depends on an earlier one that is still open: it
+  /// is asked about when that has settled. Instead of `on_decision`.
+  dispatch_effects on_postponed(const call_id& id, time_point now);
 
   /// Approved in another form: `call` takes the place of the one that was
   /// asked for (its identity and place in the order are kept). What it
@@ -214,6 +221,9 @@ class dispatch_queue {
     bool approved = false;
     bool edited = false;          ///< by whom approved it
     bool asked = false;           ///< before a crash; not decided
+    bool ahead = false;           ///< asked while an earlier writer was open
+    bool postponed = false;       ///< it is not asked ahead
+    bool outdated = false;        ///< an earlier one has acted since it was
     std::optional<error> denied;  ///< before a crash
     bool noted = false;           ///< stored as waiting
     bool working = false;         ///< a pool or worker has it
@@ -260,6 +270,14 @@ class dispatch_queue {
   void finish_drain(dispatch_effects& out);
   [[nodiscard]] bool was_cut(const entry& x) const;
 
+  // Who is asked, and when (dispatch_ask.cpp).
+  void ask(entry& x, dispatch_effects& out);
+  bool may_ask_ahead(const entry& x);
+  bool ask_again(entry& x, dispatch_effects& out);
+  void look_anew(entry& x, dispatch_effects& out);
+  void decided(const entry& x);
+  void outdate(const entry& x);
+
   // Work that nobody hears from (dispatch_orphans.cpp).
   [[nodiscard]] static call_result still_at_work(const entry& x,
                                                  const std::string& why);
@@ -277,7 +295,6 @@ class dispatch_queue {
   void forget_settled();
   [[nodiscard]] bool may_start(const entry& x) const;
   hold held_back(const entry& x);
-  bool may_ask(const entry& x);
   hold wait_for(call_place other, const entry& x);
   [[nodiscard]] std::optional<call_place> find_beside(const entry& x) const;
   void set_ready(const entry& x, bool is);
@@ -302,13 +319,15 @@ class dispatch_queue {
   // for all others and hold none back.
   conflict_index open_calls_;
   std::set<call_place> open_controls_;
-  std::set<call_place> working_;  ///< of calls that are no control tools
-  std::set<call_place> ended_;    ///< settled, but their work goes on
-  conflict_index changes_;        ///< all that change something, settled too
-  std::set<call_place> fresh_;    ///< to be looked at
-  std::set<call_place> gated_;    ///< wait for the gate
-  std::set<call_place> ready_;    ///< wait for a slot, and nothing else
-  conflict_index ready_calls_;    ///< the same
+  std::set<call_place> working_;    ///< of calls that are no control tools
+  std::set<call_place> ended_;      ///< settled, but their work goes on
+  conflict_index changes_;          ///< all that change something, settled too
+  std::set<call_place> undecided_;  ///< somebody has to agree to them
+  std::set<call_place> ahead_;      ///< asked ahead, not decided
+  std::set<call_place> fresh_;      ///< to be looked at
+  std::set<call_place> gated_;      ///< wait for the gate
+  std::set<call_place> ready_;      ///< wait for a slot, and nothing else
+  conflict_index ready_calls_;      ///< the same
   std::set<std::pair<time_point, call_place>> alarms_;
 
   std::size_t open_ = 0;

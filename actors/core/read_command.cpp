@@ -16,17 +16,50 @@ namespace {
 
 using word_list = std::vector<std::string>;
 
+/// Takes the place of a "~" that is one character like any.
+constexpr std::string_view tilde = "\u02dc";
+
+bool is_letter_or_digit(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+         (c >= 'a' && c <= 'z');
+}
+
+/// A shell expands "~" at the beginning of a word, and behind "=" and ":" of
+/// what may be an assignment; nowhere behind a letter or digit that is not
+/// behind one of these ("HEAD~2", "main~3..").
+std::string with_tildes_set_apart(std::string_view line) {
+  std::string out;
+  bool literal = false;  // behind a character of a word that has no "=" or ":"
+  bool assigns = false;
+  for (const char c : line) {
+    if (c == '~' && literal) {
+      out += tilde;
+      continue;
+    }
+    out += c;
+    assigns = assigns || c == '=' || c == ':';
+    if (c == ' ' || c == '\t' || c == '\n') assigns = false;
+    literal = !assigns && (is_letter_or_digit(c) || c == '^');
+  }
+  return out;
+}
+
 /// The words of a line that is one command and nothing else. Both readers of
 /// the shell's grammar have to agree.
-std::optional<word_list> sure_words(std::string_view line) {
+std::optional<word_list> sure_words(std::string_view given) {
   constexpr std::size_t longest = 16384;
-  if (line.size() > longest || !plain_command(line)) return {};
+  if (given.size() > longest || given.find(tilde) != given.npos) return {};
+  const auto line = with_tildes_set_apart(given);
+  if (!plain_command(line)) return {};
   const auto parts = shell_parts(line);
   if (!parts.clear || parts.parts.size() != 1) return {};
   word_list out;
   for (const auto& word : parts.parts.front()) {
     if (word.kind != word_kind::plain || word.target || word.input) return {};
-    out.push_back(word.text);
+    auto text = word.text;
+    for (auto at = text.find(tilde); at != text.npos; at = text.find(tilde))
+      text.replace(at, tilde.size(), "~");
+    out.push_back(std::move(text));
   }
   if (out.empty() || out.front().empty()) return {};
   return out;

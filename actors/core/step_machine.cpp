@@ -105,6 +105,7 @@ step_effects step_machine::on_turn_over(turn_summary turn, time_point now) {
   if (phase_ == phase::stopping_turn) {
     progress_.tool_calls += static_cast<std::uint32_t>(turn.calls.size());
     spend(turn, out);
+    said_ = std::move(turn.text);
     phase_ = phase::draining;
     out.emplace_back(drain_calls{end_->cancelled ? drain_reason::cancelled
                                                  : drain_reason::timed_out});
@@ -202,6 +203,7 @@ void step_machine::begin_step(step_effects& out, time_point now,
   seen_.clear();
   asked_.clear();
   text_.clear();
+  said_.clear();
   refused_.clear();
   over_budget_ = recovering_ = shown_ = false;
   phase_ = phase::streaming;
@@ -261,6 +263,7 @@ void step_machine::break_turn(turn_summary turn, step_effects& out) {
           ? std::move(*turn.failure)
           : error{errc::stream_interrupted, op,
                   "the model's answer ended before it was complete", true};
+  said_ = std::move(turn.text);
   phase_ = phase::breaking;
   out.emplace_back(drain_calls{drain_reason::interrupted});
 }
@@ -287,6 +290,7 @@ void step_machine::after_break(step_effects& out, time_point now) {
   seen_.clear();
   answer_.reset();
   refused_.clear();
+  said_.clear();  // withdrawn
   over_budget_ = false;
   if (recovering_) {
     if (given_up()) {

@@ -78,6 +78,10 @@ class step_machine {
                        std::string text, wall_time started, wall_time wall_now,
                        time_point now);
 
+  /// What the step that is recovered had said, if its turn is not committed:
+  /// kept if the run ends now. Before `recover`.
+  void recall(std::string said) { said_ = std::move(said); }
+
   /// A step that was done in an earlier life, before `recover`.
   void note_step(const std::vector<observed_call>& calls) {
     static_cast<void>(loops_.on_step(calls));
@@ -177,7 +181,7 @@ class step_machine {
   void refuse_answer(const std::string& problem, step_effects& out,
                      time_point now);
   void fail(error why, events::run_status status, step_effects& out,
-            time_point now);
+            time_point now, std::optional<new_message> said = {});
   void end_as_requested(step_effects& out, time_point now);
   [[nodiscard]] std::string problem_of(const std::string& text) const;
   [[nodiscard]] bool fits_form(const std::string& text) const;
@@ -203,6 +207,7 @@ class step_machine {
   loop_detector loops_;
   bool over_budget_ = false;           ///< a call of this step was refused
   std::string text_;                   ///< visible text of the committed turn
+  std::string said_;                   ///< by a turn that did not end well
   bool cut_off_ = false;               ///< the provider ended that text early
   std::optional<std::string> answer_;  ///< by `complete`
   std::string refused_;                ///< what is wrong with one of this step

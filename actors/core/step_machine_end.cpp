@@ -184,12 +184,12 @@ void step_machine::complete(std::string answer, bool own, step_effects& out,
 }
 
 void step_machine::fail(error why, events::run_status status, step_effects& out,
-                        time_point now) {
+                        time_point now, std::optional<new_message> said) {
   phase_ = phase::ended;
   std::optional<std::uint32_t> step;
   if (progress_.step > 0) step = progress_.step;
-  record(out, {events::failure{why, step}, finished(status, why, now)}, {},
-         true);
+  record(out, {events::failure{why, step}, finished(status, why, now)},
+         std::move(said), true);
 }
 
 step_effects step_machine::end_recovered(step_effects recovered,
@@ -202,11 +202,16 @@ step_effects step_machine::end_recovered(step_effects recovered,
   return recovered;
 }
 
+/// What a turn had said is not lost with it: whoever read it may speak of it.
+/// Its calls are, which have no results to go with them.
 void step_machine::end_as_requested(step_effects& out, time_point now) {
+  std::optional<new_message> said;
+  said_.erase(said_.find_last_not_of(" \t\r\n") + 1);
+  if (!said_.empty()) said = new_message{true, std::exchange(said_, {})};
   fail(end_->why,
        end_->cancelled ? events::run_status::cancelled
                        : events::run_status::failed,
-       out, now);
+       out, now, std::move(said));
 }
 
 events::run_finished step_machine::finished(events::run_status status,

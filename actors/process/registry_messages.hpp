@@ -111,6 +111,7 @@ struct opened_run {
   std::shared_ptr<storage::run_snapshot> snapshot;  ///< null: `failure` is set
   std::optional<error> failure;
   bool left_here = false;  ///< it failed, and this process owns the run
+  std::string said{};      ///< of an adopted run: by its open step
 };
 
 /// anyone -> registry: cancel all runs and answer when they have ended.

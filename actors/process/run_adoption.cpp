@@ -2,9 +2,11 @@
 #include "actors/process/run_adoption.hpp"
 
 #include <chrono>
+#include <sstream>
 #include <thread>
 #include <utility>
 
+#include "messages/event_line.hpp"
 #include "runtime/base/log.hpp"
 
 namespace riffle {
@@ -55,10 +57,38 @@ opened_run refuse(const run_id& run, error why) {
   return {nullptr, std::move(why)};
 }
 
+/// What the open step of a run that was adopted had said, as its events have
+/// it; its turn is not on record.
+std::string said_by_open_step(storage::journal& journal,
+                              const storage::run_snapshot& x) {
+  constexpr std::size_t page_bytes = 1u << 20;
+  std::string said;
+  if (x.run.step == 0 || x.run.turn_committed) return said;
+  for (auto since = x.run.attempt_seq;;) {
+    const auto page = journal.read_events(x.run.id, since, page_bytes);
+    if (!page) return {};
+    for (const auto& block : page->blocks) {
+      since = block.last_seq;
+      std::istringstream lines{*block.lines};
+      for (std::string line; std::getline(lines, line);) {
+        const auto event = parse_line(line);
+        if (!event) continue;
+        const auto* token = std::get_if<events::llm_token>(&event->body);
+        if (token != nullptr) said += token->content;
+      }
+    }
+    if (page->end || page->blocks.empty()) return said;
+  }
+}
+
 opened_run adopt_now(storage::journal& journal, const run_id& run) {
   auto answer = journal.adopt_run(run);
   if (!answer) return {nullptr, std::move(answer.error())};
-  return {std::make_shared<storage::run_snapshot>(std::move(*answer)), {}};
+  auto said = said_by_open_step(journal, *answer);
+  return {std::make_shared<storage::run_snapshot>(std::move(*answer)),
+          {},
+          false,
+          std::move(said)};
 }
 
 /// Nothing: what it would say is what the adoption says.

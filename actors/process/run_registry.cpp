@@ -41,6 +41,7 @@ void run_registry_state::on_store_answer(const core::ask_store& asked,
     return apply(
         table.on_refused(asked.run, asked.ticket, std::move(*answer.failure)));
   arrived = std::move(answer.snapshot);
+  arrived_said = std::move(answer.said);
   apply(table.on_opened(asked.run, asked.ticket, now()));
   arrived.reset();
 }

@@ -99,6 +99,7 @@ struct run_registry_state {
   std::map<run_id, core::run_ticket> clearing;  ///< whose work shall end
   /// What the store answered just now.
   std::shared_ptr<storage::run_snapshot> arrived;
+  std::string arrived_said;
   std::map<caf::actor_addr, run_id> owners;
   std::map<caf::actor_addr, std::string> tools_of;  ///< pools that live
   std::map<std::string, core::restart_policy> pool_restarts;

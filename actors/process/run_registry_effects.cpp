@@ -117,7 +117,8 @@ void run_registry_state::act(core::begin_run& x) {
   run.failure.clear();
   const auto book = work_of(x.run);
   run.peers = spawn_run(self->system(), run.spec,
-                        {std::move(arrived), x.fresh, book->acting(), x.end},
+                        {std::move(arrived), x.fresh, book->acting(), x.end,
+                         std::exchange(arrived_said, {})},
                         book, caf::actor_cast<run_registry_actor>(self), setup);
   watch_actors(run);
   for (const auto& who : run.readers)

@@ -131,6 +131,7 @@ void orchestrator_state::begin_recovered() {
   self->send(peers.dispatcher,
              restored_calls{std::move(found.open), std::move(found.finished),
                             found.calls_begun, std::move(found.attempts)});
+  machine.recall(std::move(start.said));
   auto next =
       machine.recover(found.progress, std::move(found.calls), found.settled,
                       std::move(found.text), base.started, spec->wall(), now());
@@ -254,6 +255,11 @@ void orchestrator_state::act(core::record_step& x) {
     add_inline_proposals(x, entry);
     entry.notice = end_committed{};
     const auto& end = std::get<events::run_finished>(x.events.back());
+    if (x.message)  // what was said before the end came
+      entry.changes.emplace_back(storage::message_record{
+          spec->session, spec->run, x.progress.step,
+          storage::message_role::user,
+          cut_note(end.status, end.err.value_or(error{}))});
     switch (end.status) {
       case events::run_status::completed:
         ended_as = storage::run_state::completed;

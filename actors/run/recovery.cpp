@@ -6,6 +6,7 @@
 #include <set>
 
 #include "actors/tools/proposal_tracker.hpp"
+#include "messages/runtime_note.hpp"
 
 namespace riffle {
 
@@ -142,6 +143,16 @@ recovery_plan plan_recovery(const storage::run_snapshot& snapshot,
   return out;
 }
 
+std::string cut_note(events::run_status status, const error& why) {
+  const bool by_user = status == events::run_status::cancelled &&
+                       (why.message.starts_with("cancelled by ") ||
+                        why.message.find("user") != std::string::npos);
+  return std::string{runtime_note} +
+         (by_user ? "The user interrupted this answer here ("
+                  : "This answer was interrupted here (") +
+         why.message + "); it is not complete.";
+}
+
 std::string session_plan(const storage::session_snapshot& session) {
   std::string plan;
   for (const auto& run : session.runs)
@@ -159,9 +170,10 @@ std::string session_phase(const storage::session_snapshot& session) {
 tracker_start plan_tracker(const storage::run_snapshot& snapshot) {
   tracker_start out;
   std::map<call_id, const call_record*> undecided;
+  std::map<call_id, const call_record*> approved;
   for (const auto& x : snapshot.session.calls)
-    if (!x.approved && x.stage == call_stage::waiting)
-      undecided.emplace(x.call.id, &x);
+    if (x.stage == call_stage::waiting && x.approved.value_or(true))
+      (x.approved ? approved : undecided).emplace(x.call.id, &x);
   for (const auto& x : snapshot.session.proposals) {
     const auto& what = x.what;
     if (what.run != snapshot.run.id) continue;
@@ -174,6 +186,11 @@ tracker_start plan_tracker(const storage::run_snapshot& snapshot) {
     if (const auto call = undecided.find(what.call); call != undecided.end())
       out.open.insert_or_assign(what.call,
                                 undecided_call{call->second->call, what});
+    if (const auto call = approved.find(what.call);
+        call != approved.end() && x.decided &&
+        x.decided->how == events::proposal_outcome::approved)
+      out.agreed.insert_or_assign(
+          what.call, undecided_call{call->second->call, what, x.decided});
   }
   return out;
 }

@@ -66,7 +66,7 @@ void dispatcher_state::apply(core::dispatch_effects effects) {
 }
 
 void dispatcher_state::act(core::request_approval& x) {
-  self->send(peers.tracker, approval_request{std::move(x.call)});
+  self->send(peers.tracker, approval_request{std::move(x.call), x.why});
 }
 
 void dispatcher_state::act(core::note_waiting& x) {
@@ -314,6 +314,7 @@ void dispatcher_state::on(step_forgotten&) {
 }
 
 void dispatcher_state::on(approval_decision& x) {
+  if (x.postponed) return apply(queue.on_postponed(x.id, now()));
   if (metrics_are_read() && x.approved) clock.on_ready(x.id, now());
   if (!x.basis.empty()) basis_of.insert_or_assign(x.id, std::move(x.basis));
   if (x.edited)
@@ -357,6 +358,8 @@ dispatcher_actor::behavior_type dispatcher(
   if (st.spec->nodes)
     limits.abandon_at_node =
         std::max(limits.abandon_after, st.spec->nodes->patience());
+  limits.ask_ahead =
+      st.spec->approval == approve::ask && !st.spec->propose && !st.spec->cause;
   st.queue = core::dispatch_queue{limits};
   st.budget = core::call_budget{st.spec->agent.budget.tool_calls};
   return {[&st](run_peers& x) { st.peers = std::move(x); },

@@ -117,6 +117,7 @@ void proposal_tracker_state::on_second_look(const call_id& id,
     case core::look_again::replace: return replace(std::move(x), seen);
     case core::look_again::resolve: break;
   }
+  if (x.again) return on_again(x);
   if (spec->cause) return resolve_cause(x);
   const auto decided = x.approved ? *x.approved : *x.outdated;
   resolve(std::move(x), decided, seen.edited);
@@ -126,7 +127,7 @@ void proposal_tracker_state::on_second_look(const call_id& id,
 void proposal_tracker_state::refuse_approved(const undecided_call& x,
                                              const error& why) {
   std::vector<events::body> told;
-  if (!spec->cause)
+  if (!spec->cause && !x.again)
     told.emplace_back(
         events::approval_resolved{x.record.id,
                                   x.call.id,
@@ -147,17 +148,21 @@ void proposal_tracker_state::replace(undecided_call x,
   }
   const auto old = x.record.id;
   std::vector<events::body> before;
-  before.emplace_back(events::approval_resolved{
-      old,
-      x.call.id,
-      events::proposal_outcome::cancelled,
-      itself,
-      x.record.definition.empty() ? unseen_reason : stale_reason,
-      {}});
+  if (x.again)
+    before.emplace_back(events::status{asked_again(x.call)});
+  else
+    before.emplace_back(events::approval_resolved{
+        old,
+        x.call.id,
+        events::proposal_outcome::cancelled,
+        itself,
+        x.record.definition.empty() ? unseen_reason : stale_reason,
+        {}});
   x.approved.reset();
   x.outdated.reset();
   x.record = make_record(x.call, seen);
   x.record.replaces = old;
+  x.ahead = false;
   const auto id = x.call.id;
   ask(waiting[id] = std::move(x), std::move(before));
 }
@@ -177,6 +182,7 @@ void proposal_tracker_state::resolve(undecided_call x,
                             : errc::approval_denied,
                         {},
                         {}};
+  const bool kept = out.approved && x.ahead;
   if (out.approved && y.arguments.empty()) {
     x.call.basis = out.basis = x.record.basis;
   } else if (out.approved && !edit) {  // withdrawn meanwhile: nothing acts
@@ -198,6 +204,38 @@ void proposal_tracker_state::resolve(undecided_call x,
   entry.changes.emplace_back(
       decided_record(*spec, x.call, out.approved, out.reason, out.code));
   self->send(peers.muxer, std::move(entry));
+  if (kept && out.approved) {
+    x.approved = y;
+    agreed.insert_or_assign(x.call.id, std::move(x));
+  }
+  answer(std::move(out));
+}
+
+// -- asked ahead --------------------------------------------------------------
+
+/// What it would do depends on an earlier call: asked about when that ended.
+void proposal_tracker_state::postpone(const undecided_call& x) {
+  approval_decision later{x.call.id};
+  later.postponed = true;
+  answer(std::move(later));
+}
+
+/// Nobody saw what Riffle approved by itself.
+void proposal_tracker_state::check_again(tool_call call) {
+  const auto id = call.id;
+  auto known = agreed.extract(id);
+  if (!known) known = start.agreed.extract(id);
+  if (!known) return answer({id, true, {}});
+  auto& open = waiting[id] = std::move(known.mapped());
+  open.call = std::move(call);
+  open.again = true;
+  ledger.on_approved(id);
+  look_at_next();
+}
+
+void proposal_tracker_state::on_again(const undecided_call& x) {
+  approval_decision out{x.call.id, x.approved.has_value(), {}};
+  if (out.approved && x.approved->arguments.empty()) out.basis = x.record.basis;
   answer(std::move(out));
 }
 

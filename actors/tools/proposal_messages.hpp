@@ -8,6 +8,7 @@
 
 #include <caf/allowed_unsafe_message_type.hpp>
 
+#include "actors/core/dispatch_effects.hpp"
 #include "actors/tools/call_inspection.hpp"
 #include "messages/call.hpp"
 #include "messages/error.hpp"
@@ -19,6 +20,7 @@ namespace riffle {
 /// dispatcher -> proposal tracker.
 struct approval_request {
   tool_call call;
+  core::ask_reason why = core::ask_reason::now;
 };
 
 /// dispatcher -> proposal tracker; it still answers with a decision.
@@ -34,6 +36,7 @@ struct approval_decision {
   errc code = errc::approval_denied;     ///< of a denial
   std::optional<tool_call> edited = {};  ///< approved in this form instead
   std::string basis = {};                ///< of an approval: `tool_call::basis`
+  bool postponed = false;                ///< asked too early: it is none
 };
 
 /// publisher -> proposal tracker: the request is durable.

@@ -52,6 +52,11 @@ std::string stale(const storage::proposal_record& x,
          " shows it as it is now and waits for a decision";
 }
 
+std::string asked_again(const tool_call& call) {
+  return "what was approved has changed since it was shown: " +
+         (call.title.empty() ? call.tool : call.title);
+}
+
 std::string grant_text(const storage::grant_record& x) {
   const auto from = " (" + x.proposal.value + ")";
   switch (x.scope) {

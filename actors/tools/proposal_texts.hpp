@@ -14,6 +14,9 @@ inline constexpr const char* nobody_there =
     "this call needs approval, and nobody was there to approve it";
 inline constexpr const char* not_allowed =
     "this call needs approval, and this run approves none";
+/// Approved while an earlier call ran, which changed what was shown.
+[[nodiscard]] std::string asked_again(const tool_call& call);
+
 inline constexpr const char* stale_reason =
     "stale: what was shown has changed since; it is asked for again";
 inline constexpr const char* unseen_reason =

@@ -64,9 +64,15 @@ void proposal_tracker_state::begin(run_peers& x) {
 }
 
 void proposal_tracker_state::on_request(approval_request& x) {
-  if (auto known = start.open.extract(x.call.id)) {
+  const bool ahead = x.why == core::ask_reason::ahead;
+  if (x.why == core::ask_reason::again) return check_again(std::move(x.call));
+  if (x.why == core::ask_reason::anew) {
+    ledger.on_resumed(x.call.id);
+    look_at_next();
+  } else if (auto known = start.open.extract(x.call.id)) {
     auto& open = waiting[x.call.id] = std::move(known.mapped());
     open.call = std::move(x.call);
+    open.ahead = ahead;
     await(open, ledger.on_restored(open.call.id, open.record.id, false));
     ledger.on_resumed(open.call.id);
     look_at_next();
@@ -81,6 +87,7 @@ void proposal_tracker_state::on_request(approval_request& x) {
   } else {
     auto& open = waiting[x.call.id];
     open.call = std::move(x.call);
+    open.ahead = ahead;
     order.on_request(open.call.id);
     ledger.on_request(open.call.id);
     look_at_next();
@@ -194,6 +201,10 @@ void proposal_tracker_state::refuse(const undecided_call& x, const error& why,
 
 void proposal_tracker_state::on_first_look(undecided_call x,
                                            const call_inspection& seen) {
+  // So far as "this very call" reaches depends on what it acts on, too.
+  const bool depends =
+      seen.granted && seen.granted->scope == always_scope::call;
+  if (x.ahead && (seen.failure || depends)) return postpone(x);
   if (seen.failure) return refuse(x, *seen.failure);
   if (seen.granted) {
     decide_at_once(x.call, seen, events::proposal_outcome::approved,
@@ -222,7 +233,7 @@ void proposal_tracker_state::ask(const undecided_call& x,
   entry.events = std::move(before);
   entry.events.emplace_back(required_event(x.record));
   entry.changes.emplace_back(x.record);
-  if (x.call.judged) {  // an earlier consent was for another place
+  if (x.call.judged || x.again) {  // an earlier consent was for another thing
     storage::call_record waits;
     waits.call = x.call;
     waits.run = spec->run;
@@ -230,6 +241,7 @@ void proposal_tracker_state::ask(const undecided_call& x,
   }
   entry.notice = request_committed{x.call.id};
   self->send(peers.muxer, std::move(entry));
+  waiting.at(x.call.id).again = false;
 }
 
 /// The call itself ends here; its proposal stays open.

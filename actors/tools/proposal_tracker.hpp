@@ -21,6 +21,8 @@ struct undecided_call {
   std::optional<storage::decision_record> approved = {};
   /// Withdrawn by this, as what was shown is no longer so: it is asked anew.
   std::optional<storage::decision_record> outdated = {};
+  bool ahead = false;  ///< an earlier call was open when it was asked
+  bool again = false;  ///< approved before, and about to begin
 };
 
 /// Looks of a run at a time: what hangs keeps a few threads.
@@ -32,6 +34,8 @@ struct tracker_start {
   std::map<call_id, undecided_call> open;
   /// Of this run; nothing waits for them.
   std::vector<storage::proposal_record> open_proposals;
+  /// Calls that a person approved, and that did not begin.
+  std::map<call_id, undecided_call> agreed = {};
 };
 
 /// From records. Pure.
@@ -71,6 +75,10 @@ struct proposal_tracker_state {
                       const std::string& reason, bool unasked = false);
   /// Of the call that this run executes, which was approved in another one.
   void check_cause(const tool_call& call);
+  /// Of a call that was approved ahead and is about to begin.
+  void check_again(tool_call call);
+  void on_again(const undecided_call& x);
+  void postpone(const undecided_call& x);
   void look_at_next();
   void on_first_looks(const core::ask_order<call_inspection>::ready& seen);
   void submit_look(const core::call_look& x);
@@ -106,6 +114,8 @@ struct proposal_tracker_state {
   core::proposal_ledger ledger{looks_at_once};
   std::map<call_id, undecided_call> waiting;
   std::map<proposal_id, storage::proposal_record> open_proposals;
+  /// Approved ahead, until they begin.
+  std::map<call_id, undecided_call> agreed;
   core::ask_order<call_inspection> order;  ///< of first looks
 };
 

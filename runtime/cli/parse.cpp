@@ -275,6 +275,23 @@ bool names_no_command(const CLI::App& app,
   return false;
 }
 
+/// Options of a conversation, and no command: 'riffle -m X' is 'riffle chat
+/// -m X'.
+bool begins_chat(const CLI::App& app,
+                 const std::vector<std::string>& arguments) {
+  if (arguments.empty() || !arguments.front().starts_with('-')) return false;
+  const auto known = words_of(app);
+  const auto of_chat = words_of(*app.get_subcommand("chat"));
+  bool found = false;
+  for (const auto& x : arguments) {
+    const auto name = x.substr(0, x.find('='));
+    if (x == "--" || (!x.starts_with('-') && is_in(known, x))) return false;
+    const bool of_all = is_in(known, name) || name == "-c" || name == "-h";
+    found = found || name == "-m" || (!of_all && is_in(of_chat, name));
+  }
+  return found;
+}
+
 leave_command explain(const parser& p, const CLI::ParseError& e,
                       const std::vector<std::string>& arguments) {
   leave_command out;
@@ -299,6 +316,8 @@ std::vector<std::string> option_names(const std::vector<std::string>& path) {
 
 command parse(std::vector<std::string> arguments) {
   parser p;
+  if (begins_chat(p.app, arguments))
+    arguments.insert(arguments.begin(), "chat");
   guard_lists(p.app, arguments);
   auto reversed = arguments;
   std::ranges::reverse(reversed);

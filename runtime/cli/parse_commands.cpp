@@ -21,6 +21,8 @@ void parser::add_sessions() {
       sub->add_option("CALL", sessions.id,
                       "A call's id; a session's lists its calls; none: those "
                       "of the newest session");
+    } else if (action == what::show) {
+      sub->add_option("ID", sessions.id, "The session; none: the newest one");
     } else {
       sub->add_option("ID", sessions.id, "The session")->required();
     }

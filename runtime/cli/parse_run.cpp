@@ -107,6 +107,7 @@ void parser::add_chat() {
   add_conversation(*x);
   add_choices(*x);
   add_common(*x);
+  x->get_option("--output")->group("");  // it has but one value here
   x->final_callback([this] {
     run.common = finish_common();
     if (!raw.session.empty()) run.session = raw.session;

@@ -143,7 +143,7 @@ TEST_CASE("always is asked once") {
   riffle.answer("a");
   REQUIRE(riffle.read_next("[b]ack > "));
   CHECK(at.text_of("notes.md") == "one\n");
-  CHECK(has_text(picture_of(riffle), "p  calls that match notes.md\n"));
+  CHECK(has_text(picture_of(riffle), "p  every write of notes.md\n"));
   riffle.type("t");
   CHECK(riffle.finish() == 0);
   CHECK(at.text_of("notes.md") == "two\n");

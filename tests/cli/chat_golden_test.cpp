@@ -5,6 +5,7 @@
 #include <regex>
 #include <sstream>
 
+#include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/cli/terminal/wrap_lines.hpp"
 #include "tests/cli/terminal_picture.hpp"
 #include "tests/cli/terminal_program.hpp"
@@ -143,10 +144,11 @@ TEST_CASE("a conversation at 60, 80, 110 and 200 columns") {
           "File  │ Lines\n──────┼──────\na.txt │    12\n"
           "[APPROVAL] bash wants to run:\n│ " +
           command + "\n" +
-          broken("[APPROVAL] bash " + command + ": approved by user", columns) +
+          "[APPROVAL] " + riffle::cli::fit("bash " + command, columns - 30U) +
+          ": approved by user\n" +
           "[TOOL] bash: " + label +
           " (1 line, 5 B) — TIME\n\n"
-          "All is done: done\n>\n"
+          "All is done: done\n\n>\n"
           "Go on: riffle -c, or riffle chat --session ID\n");
 }
 

@@ -86,3 +86,24 @@ TEST_CASE("what is no UTF-8 does not stop the keys behind it") {
   CHECK(all[0].text.ends_with("z"));
   CHECK(all[1].what == key_kind::enter);
 }
+
+TEST_CASE("keys of the editor, one of them of two keys") {
+  const auto all = fed({"\x18", "\x05", "\x18z\x19\x1f\x07"});
+  REQUIRE(all.size() == 5);
+  CHECK(all[0].what == key_kind::editor);
+  CHECK(all[1] == key{key_kind::text, "z"});
+  CHECK(all[2].what == key_kind::yank);
+  CHECK(all[3].what == key_kind::undo);
+  CHECK(all[4].what == key_kind::editor);
+}
+
+TEST_CASE("an ESC that nothing follows is known, and one of a key is not") {
+  key_reader x;
+  CHECK(x.feed("\x1b").empty());
+  CHECK(x.has_escape());
+  CHECK(x.feed("[A") == std::vector{key{key_kind::up}});
+  CHECK_FALSE(x.has_escape());
+  x.feed("\x1b");
+  x.drop_escape();
+  CHECK(x.feed("[") == std::vector{key{key_kind::text, "["}});
+}

@@ -238,3 +238,37 @@ TEST_CASE("a paste of 10,000 lines shows what fits, around the cursor") {
   CHECK(above.rows[above.cursor_row] == "  line 9900");
   CHECK(x.text().size() == lines.size());
 }
+
+TEST_CASE("what was cut out comes back where the cursor is") {
+  line_editor x;
+  type(x, "one two");
+  press(x, key_kind::kill_word);
+  press(x, key_kind::home);
+  press(x, key_kind::yank);
+  CHECK(x.text() == "twoone ");
+  press(x, key_kind::kill_end);
+  press(x, key_kind::kill_end);  // cuts nothing, and forgets nothing
+  press(x, key_kind::yank, 2);
+  CHECK(x.text() == "twoone one ");
+}
+
+TEST_CASE("changes are taken back, one after the other") {
+  line_editor x;
+  for (const char c : std::string{"ab cd"}) type(x, std::string{c});
+  press(x, key_kind::kill_start);
+  CHECK(x.text().empty());
+  press(x, key_kind::undo);
+  CHECK(x.text() == "ab cd");
+  CHECK(x.cursor() == 5);
+  press(x, key_kind::undo);
+  CHECK(x.text() == "ab ");
+  press(x, key_kind::undo, 3);
+  CHECK(x.text().empty());
+  press(x, key_kind::undo);
+  CHECK(x.text().empty());
+  // Nothing of a text that was sent comes back.
+  type(x, "sent");
+  CHECK(x.take() == "sent");
+  press(x, key_kind::undo);
+  CHECK(x.text().empty());
+}

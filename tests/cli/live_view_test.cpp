@@ -356,3 +356,36 @@ TEST_CASE("a call that is being written is told, also behind an open line") {
   CHECK(s.picture.text().find(writes) == std::string::npos);
   CHECK(s.picture.text().find("Writing a") != std::string::npos);
 }
+
+TEST_CASE("beside a question the tools that work are told, on one line") {
+  stage s{on_terminal()};
+  s.on(events::step_start{1, 30});
+  s.tick(100ms);
+  CHECK(s.view.beside_question(s.now, 0, 80).empty());
+  s.on(call("call_1", "ask", "Looking up alpha", "{}"));
+  s.on(call("call_2", "ask", "Looking up beta", "{}"));
+  s.on(progress("call_1", "page", 2, 6));
+  s.at(3300ms);
+  CHECK(s.view.beside_question(s.now, 0, 80)
+            .ends_with(" 2 tools: Looking up alpha (2/6: page) · Looking up "
+                       "beta — 3.3s"));
+  for (const std::size_t columns : {20, 40, 60, 200})
+    CHECK(columns_of(s.view.beside_question(s.now, 0, columns)) <= columns);
+  s.on(result("call_1", "ask", 3000, "{}"));
+  s.on(result("call_2", "ask", 3000, "{}"));
+  CHECK(s.view.beside_question(s.now, 0, 80).empty());
+}
+
+TEST_CASE("a model that stops in the middle of its text is told of") {
+  stage s{on_terminal()};
+  s.on(events::step_start{1, 30});
+  s.on(events::llm_token{"One. ", 1});
+  s.tick(9s);
+  CHECK(s.picture.text().find("the model writes — 9.0s") != std::string::npos);
+  s.tick(12s);
+  CHECK(s.picture.text().find("the model writes, nothing for 12.0s — 12.0s") !=
+        std::string::npos);
+  s.on(events::llm_token{"Two. ", 1});
+  s.tick(13s);
+  CHECK(s.picture.text().find("nothing for") == std::string::npos);
+}

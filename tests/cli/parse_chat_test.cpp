@@ -32,3 +32,14 @@ TEST_CASE("-c goes on with the newest session, and names no other") {
   CHECK(has(refused({"run", "-c", "task one", "task two"}),
             "goes on with one session"));
 }
+
+TEST_CASE("options alone begin a conversation, and no output is chosen there") {
+  CHECK(parsed<chat_command>({"-m", "m"}).each.choices.model == "m");
+  CHECK(parsed<chat_command>({"--approve", "none"}).each.choices.approval ==
+        approve::none);
+  CHECK(parsed<chat_command>({"--set", "a.b=1"}).each.common.sets.size() == 1);
+  CHECK(parsed<run_command>({"run", "-m", "m", "task"}).choices.model == "m");
+  CHECK(has(refused({"--nothing-like-it"}), "--nothing-like-it"));
+  const auto help = std::get<leave_command>(parse({"chat", "--help"}));
+  CHECK_FALSE(has(help.out, "--output"));
+}

@@ -151,7 +151,7 @@ TEST_CASE("sessions has list, show, events, resume and cancel") {
   CHECK(chosen.choices.model == "fast");
   CHECK(chosen.choices.max_steps == 9u);
   CHECK(chosen.choices.timeout == 3s);
-  CHECK(has(refused({"sessions", "show"}), "ID is required"));
+  CHECK(has(refused({"sessions", "events"}), "ID is required"));
   const auto cancel = parsed<sessions_command>(
       {"sessions", "cancel", "s4", "--reason", "enough"});
   CHECK(cancel.action == what::cancel);

@@ -211,7 +211,9 @@ arguments = { command = "trap '' TERM INT; echo ready; while true; do sleep 1; d
   REQUIRE(riffle.read_until("cancelling; Ctrl-C once more stops at once"));
   riffle.type("\x03");
   CHECK(riffle.finish() == 130);
-  CHECK(riffle.written().ends_with(riffle::cli::erase_rows));
+  CHECK(riffle.written().ends_with(" goes on.\r\n"));
+  CHECK(has_text(picture_of(riffle, 80),
+                 "Stopped at once; riffle sessions resume "));
   CHECK_FALSE(has_text(picture_of(riffle, 80), "cancelling"));
 }
 

@@ -138,7 +138,7 @@ TEST_CASE(
       x.folder.path(), {"run", "second", "--approve", "all"}, 100};
   REQUIRE(next.read_until("ne[v]er > "));
   next.type("v\n");
-  REQUIRE(next.read_next("session s1 stays as it is; its run is cancelled"));
+  REQUIRE(next.read_next("Session s1 stays as it is; its run is cancelled"));
   CHECK(next.finish() == 0);
   CHECK(x.text_of("ran") == "ran\n");  // the second's
   terminal_program third{

@@ -29,6 +29,7 @@ class pair_of_queues {
     dispatch_limits limits;
     limits.max_in_flight = 1 + below(chance(50) ? 4 : 40);
     limits.abandon_at_node = 13s;
+    limits.ask_ahead = chance(50);
     real_ = dispatch_queue{limits};
     obvious_ = obvious_queue{limits};
     if (chance(20)) restore();
@@ -197,6 +198,8 @@ class pair_of_queues {
     const auto i = asked_.begin() + below(static_cast<unsigned>(asked_.size()));
     auto x = *i;
     if (!chance(5)) asked_.erase(i);
+    if (chance(10))
+      return both([&](auto& q) { return q.on_postponed(x.id, now_); });
     if (!chance(40)) {
       const bool yes = chance(70);
       return both(

@@ -96,6 +96,11 @@ void dispatch_watch::decided(const call_id& id, bool approved) {
   x.asked = false;
 }
 
+void dispatch_watch::postponed(const call_id& id) {
+  auto& x = at(id);
+  x.asked = x.ahead = false;
+}
+
 void dispatch_watch::edited(const tool_call& x) {
   auto& seen = at(x.id);
   bool later = false;
@@ -149,14 +154,37 @@ void dispatch_watch::take(const core::dispatch_effects& effects) {
 void dispatch_watch::see(const core::request_approval& x) {
   auto& seen = at(x.call.id);
   REQUIRE(x.call.needs_approval);
-  REQUIRE_FALSE((seen.asked || seen.announced));
+  REQUIRE_FALSE(seen.announced);
+  check_asked(seen, x.why);
+  if (x.why == core::ask_reason::anew) return;
+  REQUIRE_FALSE(seen.asked);
   // Consent was for another place.
-  if (seen.approved) REQUIRE((x.call.judged && seen.cleared));
+  const bool again = x.why == core::ask_reason::again;
+  if (seen.approved && !again) REQUIRE((x.call.judged && seen.cleared));
   seen.approved = false;
+  seen.ahead = x.why == core::ask_reason::ahead;
+  seen.again = again;
   if (mutates(x.call)) REQUIRE(gate_safe_);
   seen.asked = true;
   seen.was_asked = false;
   seen.recorded = true;
+}
+
+/// Who is asked sees what the call would do.
+void dispatch_watch::check_asked(const seen_call& x,
+                                 core::ask_reason why) const {
+  if (why == core::ask_reason::again) {
+    REQUIRE(x.approved);
+    return check_order(x);
+  }
+  if (why == core::ask_reason::anew) REQUIRE((x.asked && x.ahead));
+  if (why != core::ask_reason::ahead) return;
+  for (const auto& other : calls_) {
+    if (&other == &x) return;
+    // In the model's order, one at a time.
+    const bool open = !other.settled && other.call.needs_approval;
+    if (!x.was_asked) REQUIRE((!open || other.approved));
+  }
 }
 
 void dispatch_watch::see(const core::note_waiting& x) {
@@ -168,6 +196,7 @@ void dispatch_watch::see(const core::begin_call& x) {
   REQUIRE(x.announce == !seen.announced);
   REQUIRE_FALSE(seen.working);
   REQUIRE((!x.call.needs_approval || seen.approved));
+  REQUIRE((!seen.ahead || seen.again));
   REQUIRE(x.await_commit == mutates(x.call));
   const bool repeatable =
       x.call.control || x.call.idempotent || x.call.eff == effect::read_only;

@@ -33,6 +33,8 @@ class dispatch_watch {
   struct seen_call {
     tool_call call;
     bool asked = false;  ///< approval requested and not yet withdrawn
+    bool ahead = false;  ///< … while an earlier call was open
+    bool again = false;  ///< approved ahead, and looked at again
     bool approved = false;
     bool denied = false;
     bool announced = false;  ///< its one tool_call event
@@ -58,7 +60,8 @@ class dispatch_watch {
   void restored(const core::restored_call& x);
   void gate(bool safe);
   void decided(const call_id& id, bool approved);
-  void edited(const tool_call& x);  ///< before `on_edited`
+  void postponed(const call_id& id);  ///< before `on_postponed`
+  void edited(const tool_call& x);    ///< before `on_edited`
   void committed(const call_id& id, std::uint32_t attempt);
   /// The queue hears that the work ended, whatever the way.
   void ended(const call_id& id, std::uint32_t attempt);
@@ -89,6 +92,7 @@ class dispatch_watch {
   void see(const core::calls_drained& x);
   void see(const core::judge_start& x);
   void check_order(const seen_call& x) const;
+  void check_asked(const seen_call& x, core::ask_reason why) const;
 
   std::uint32_t max_in_flight_;
   bool gate_safe_ = false;

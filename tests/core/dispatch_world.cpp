@@ -21,6 +21,7 @@ bool mutates(const tool_call& x) {
 dispatch_world::dispatch_world(unsigned seed, bool mute)
     : random_{seed}, mute_{mute} {
   limits_.max_in_flight = 1 + below(4);
+  limits_.ask_ahead = chance(60);
   queue_ = core::dispatch_queue{limits_};
   watch_ = dispatch_watch{limits_.max_in_flight};
   begin_step();
@@ -301,6 +302,7 @@ void dispatch_world::take(core::dispatch_effects effects) {
 }
 
 void dispatch_world::see(const core::request_approval& x) {
+  if (asks_nobody(x)) return;
   // One that was asked for before a crash is known to the tracker.
   const auto place = x.call.judged.value_or("");
   if (pending(x.call.id)) REQUIRE(asked_places_[x.call.id] == place);

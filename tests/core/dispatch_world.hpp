@@ -88,6 +88,7 @@ class dispatch_world {
   void recover(const record* message, std::size_t step_begin);
 
   void take(core::dispatch_effects effects);
+  bool asks_nobody(const core::request_approval& x);
   void see(const core::request_approval& x);
   void see(const core::note_waiting& x);
   void see(const core::begin_call& x);

@@ -65,6 +65,27 @@ void dispatch_world::see(const core::judge_start& x) {
   answers_.emplace_back([this, call = x.call] { answer(call); });
 }
 
+/// A look answers, and no person.
+bool dispatch_world::asks_nobody(const core::request_approval& x) {
+  const auto id = x.call.id;
+  if (x.why == core::ask_reason::anew) return true;
+  const bool again = x.why == core::ask_reason::again && chance(70);
+  const bool later =
+      x.why == core::ask_reason::ahead && !pending(id) && chance(30);
+  if (!again && !later) return false;
+  answers_.emplace_back([this, id, again] {
+    if (!watch_.knows(id)) return;
+    if (again) {
+      watch_.decided(id, true);
+      take(queue_.on_decision(id, true, {}, now_));
+    } else {
+      watch_.postponed(id);
+      take(queue_.on_postponed(id, now_));
+    }
+  });
+  return true;
+}
+
 bool dispatch_world::pending(const call_id& id) const {
   bool result = false;
   for (const auto& x : log_) {

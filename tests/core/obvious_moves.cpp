@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How calls move: the other half of the obvious queue.
 #include <algorithm>
+#include <utility>
 
 #include "actors/core/conflict.hpp"
 #include "actors/core/dispatch_detail.hpp"
@@ -90,6 +91,8 @@ void obvious_queue::start_what_can(dispatch_effects& out, time_point now) {
 void obvious_queue::consider(std::size_t position, dispatch_effects& out,
                              time_point now) {
   auto& x = calls_[position];
+  if (x.at == phase::approving && std::exchange(x.outdated, false))
+    out.emplace_back(request_approval{x.call, ask_reason::anew});
   if (x.at != phase::waiting && x.at != phase::ready) return;
   if (!may_start(x)) return;
   if (x.denied) {
@@ -97,18 +100,8 @@ void obvious_queue::consider(std::size_t position, dispatch_effects& out,
            out);
     return;
   }
-  if (x.at == phase::waiting && x.call.needs_approval && !x.approved) {
-    // Not before earlier calls have changed what it would do.
-    for (std::size_t i = 0; i < position && !x.call.control && !x.asked; ++i) {
-      const auto& before = calls_[i];
-      if (before.at != phase::settled && !before.call.control &&
-          before.call.eff == effect::mutating && conflict(before.call, x.call))
-        return;
-    }
-    x.at = phase::approving;
-    out.emplace_back(request_approval{x.call});
-    return;
-  }
+  if (x.at == phase::waiting && x.call.needs_approval && !x.approved)
+    return ask(position, out);
   const auto held = held_back(position);
   if (held == hold::none) advance(x, out, now);
   // An open call has limits of its own (a pending approval may take a day);
@@ -119,6 +112,38 @@ void obvious_queue::consider(std::size_t position, dispatch_effects& out,
     x.blocked_since.reset();
   else if (!x.blocked_since)
     x.blocked_since = now;
+}
+
+/// Not before earlier calls have changed what it would do, or one at a time.
+void obvious_queue::ask(std::size_t position, dispatch_effects& out) {
+  auto& x = calls_[position];
+  bool open = false;
+  for (std::size_t i = 0; i < position && !x.call.control; ++i) {
+    const auto& before = calls_[i];
+    open = open || (before.at != phase::settled && !before.call.control &&
+                    before.call.eff == effect::mutating &&
+                    conflict(before.call, x.call));
+  }
+  if (open && !x.asked && !may_ask_ahead(position)) return;
+  x.at = phase::approving;
+  x.ahead = open && limits_.ask_ahead;
+  out.emplace_back(
+      request_approval{x.call, x.ahead ? ask_reason::ahead : ask_reason::now});
+}
+
+bool obvious_queue::may_ask_ahead(std::size_t position) const {
+  const auto& x = calls_[position];
+  if (!limits_.ask_ahead || x.postponed) return false;
+  for (std::size_t i = 0; i < position; ++i) {
+    const auto& before = calls_[i];
+    if (before.at == phase::settled) continue;
+    if (before.call.needs_approval && !before.approved) return false;
+    if (before.call.control || before.call.eff != effect::mutating) continue;
+    for (const auto& a : before.call.keys)
+      for (const auto& b : x.call.keys)
+        if (keys_overlap(a, b)) return false;
+  }
+  return true;
 }
 
 /// Recovery: a mutating call that may have run is not run again.
@@ -138,6 +163,12 @@ bool obvious_queue::settle_if_cut(entry& x, dispatch_effects& out) {
 
 void obvious_queue::advance(entry& x, dispatch_effects& out, time_point now) {
   if (settle_if_cut(x, out)) return;
+  if (std::exchange(x.ahead, false) && x.call.needs_approval) {
+    x.at = phase::approving;
+    x.approved = x.outdated = false;
+    out.emplace_back(request_approval{x.call, ask_reason::again});
+    return;
+  }
   if (!x.call.control && in_flight_ >= limits_.max_in_flight) {
     x.at = phase::ready;
     return;
@@ -180,6 +211,14 @@ void obvious_queue::settle(entry& x, call_result result, dispatch_effects& out,
         {x.call.id, x.call.tool, x.call.arguments, result.output});
   x.at = phase::settled;
   --open_;
+  // Whoever is asked about a later call saw what was before this one.
+  bool later = false;
+  for (auto& other : calls_) {
+    if (later && other.at == phase::approving && other.ahead &&
+        x.call.eff == effect::mutating && !x.call.control && x.attempt > 0)
+      other.outdated = true;
+    later = later || &other == &x;
+  }
   out.emplace_back(settle_call{x.call, std::move(result), x.announced,
                                x.attempt, last_progress});
   x.announced = true;

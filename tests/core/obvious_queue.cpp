@@ -102,6 +102,20 @@ dispatch_effects obvious_queue::on_decision(const call_id& id, bool approved,
   return out;
 }
 
+dispatch_effects obvious_queue::on_postponed(const call_id& id,
+                                             time_point now) {
+  auto* x = find(id);
+  if (x == nullptr || x->at != phase::approving || !x->ahead)
+    return on_decision(id, false, {}, now);
+  dispatch_effects out;
+  x->at = phase::waiting;
+  x->ahead = x->outdated = false;
+  x->postponed = true;
+  start_what_can(out, now);
+  finish_drain(out);
+  return out;
+}
+
 dispatch_effects obvious_queue::on_edited(tool_call call, time_point now) {
   auto* x = find(call.id);
   if (x != nullptr && x->at == phase::approving) {
@@ -263,6 +277,7 @@ void obvious_queue::restore(std::vector<restored_call> open,
     if (x.call.rejection) x.denied = *x.call.rejection;
     x.asked = r.asked;
     x.edited = !x.call.edited_from.empty();
+    x.ahead = limits_.ask_ahead && x.approved && !r.begun;
     // The begun mutating one settles at the gate or drain: see `advance`.
     if (r.begun) {
       x.at = phase::ready;

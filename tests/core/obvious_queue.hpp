@@ -24,6 +24,7 @@ class obvious_queue {
   core::dispatch_effects on_decision(const call_id& id, bool approved,
                                      std::string reason, time_point now,
                                      errc code = errc::approval_denied);
+  core::dispatch_effects on_postponed(const call_id& id, time_point now);
   core::dispatch_effects on_edited(tool_call call, time_point now);
 
   void on_placed(const call_id& id, bool at_node) {
@@ -83,6 +84,9 @@ class obvious_queue {
     bool approved = false;
     bool edited = false;          ///< by whom approved it
     bool asked = false;           ///< before a crash; not decided
+    bool ahead = false;           ///< asked while an earlier writer was open
+    bool postponed = false;       ///< it is not asked ahead
+    bool outdated = false;        ///< an earlier one has acted since it was
     std::optional<error> denied;  ///< before a crash
     bool noted = false;           ///< stored as waiting
     bool working = false;         ///< a pool or worker has it
@@ -108,6 +112,8 @@ class obvious_queue {
   void start_what_can(core::dispatch_effects& out, time_point now);
   void consider(std::size_t position, core::dispatch_effects& out,
                 time_point now);
+  void ask(std::size_t position, core::dispatch_effects& out);
+  [[nodiscard]] bool may_ask_ahead(std::size_t position) const;
   bool settle_if_cut(entry& x, core::dispatch_effects& out);
   void advance(entry& x, core::dispatch_effects& out, time_point now);
   void hand_over(entry& x, core::dispatch_effects& out, time_point now);

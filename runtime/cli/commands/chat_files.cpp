@@ -154,6 +154,22 @@ expected<std::string> attach_mentioned(run_request& x) {
   return names;
 }
 
+std::vector<std::string> not_attached(const std::string& task) {
+  std::vector<std::string> out;
+  std::error_code ignored;
+  for (const auto& word : mentioned_files(task)) {
+    if (!existing(word).empty()) continue;
+    const auto name = "@" + safe_line(word, 100);
+    if (fs::is_directory(word, ignored))
+      out.push_back(name +
+                    " is a folder: it is not attached, but the model can look "
+                    "into it");
+    else if (word.find_first_of("./") < word.size() - 1)
+      out.push_back(name + ": there is no such file, so it is sent as text");
+  }
+  return out;
+}
+
 namespace {
 
 /// Reads all that comes, shows it, and keeps both ends of what is long.

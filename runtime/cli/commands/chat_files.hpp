@@ -20,6 +20,10 @@ chat_prompt::completion complete_chat(std::string_view before_cursor,
                                       std::size_t columns,
                                       std::span<const std::string> prompts);
 
+/// What a text names with '@' and nothing was attached for, where it looks like
+/// a path: a line each, for the person.
+std::vector<std::string> not_attached(const std::string& task);
+
 /// Gives the model the files that the task names by "@": pictures and PDF as
 /// attachments, texts in the context (at most 256 KiB each, 1 MiB together).
 /// A name that is no file stays a word. What was attached, for the person; a

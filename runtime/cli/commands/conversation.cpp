@@ -146,6 +146,7 @@ void conversation::send(const std::string& task, interrupts& signals) {
     return prompt_.give_back();
   }
   if (!attached->empty()) note("attached: " + *attached);
+  for (const auto& x : not_attached(task)) note(x);
   for (const auto& more : {summary_, told_})
     if (!more.empty())
       asked.context += (asked.context.empty() ? "" : "\n\n") + more;
@@ -154,6 +155,16 @@ void conversation::send(const std::string& task, interrupts& signals) {
 
 /// Only what a person did by the way is given up for what he says.
 void conversation::not_begun(const error& why) {
+  if (why.code == errc::session_busy) {
+    const auto from = why.message.find("owned by ");
+    const auto by = from == std::string::npos ? std::string{}
+                                              : why.message.substr(from + 9);
+    const auto who = by.substr(0, by.find_first_of("(:"));
+    io_.complain("this conversation works in another terminal" +
+                 (who.empty() ? "" : ", " + std::string{trimmed(who)}) +
+                 ": wait for it, or stop it there");
+    return note("It was not sent.");
+  }
   if (why.code != errc::invalid_request) {
     not_started(why, settings_, io_);
     return;
@@ -196,9 +207,9 @@ bool conversation::run_task(run_request asked, interrupts& signals) {
         options_.common, options_.show, signals, room, io_);
   if (!title_.empty()) set_title(std::exchange(title_, {}));
   if (!signals.asked_to_stop()) return true;
-  if (signals.asked_to_leave()) return true;
+  if (signals.asked_to_leave() || prompt_.leaves_later()) return true;
   const auto waits = prompt_.hold_back();
-  note(std::string{"What it had finished is kept. "} +
+  note(std::string{"What it did and said is kept. "} +
        (waits == 0   ? "Say how to go on."
         : waits == 1 ? "What you had typed waits for your Enter."
                      : "What you had typed, " + std::to_string(waits) +
@@ -223,7 +234,11 @@ void conversation::shell(const std::string& command) {
 }
 
 std::string conversation::farewell() const {
-  if (!session_) return {};
+  if (!session_)
+    return summary_.empty()
+               ? std::string{}
+               : "The summary was not used: riffle -c goes on with the whole "
+                 "session.";
   return "Go on: riffle -c, or riffle chat --session " +
          short_id(session_->value);
 }

@@ -70,6 +70,7 @@ class conversation {
   void list_agents();
   void choose_agent(const std::string& name);
   void plan();
+  void output(const std::string& which);
   void context();
   void cost();
   void compact(interrupts& signals);

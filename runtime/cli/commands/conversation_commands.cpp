@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What begins with '/' in a conversation.
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
@@ -14,7 +15,9 @@
 #include "runtime/cli/terminal/choose.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/mcp_text.hpp"
+#include "runtime/cli/view/output_text.hpp"
 #include "runtime/cli/view/plan_text.hpp"
+#include "runtime/cli/view/run_stats.hpp"
 #include "runtime/cli/view/session_text.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/service/agent_tools.hpp"
@@ -26,6 +29,9 @@ namespace {
 
 constexpr std::size_t listed = 20;
 constexpr std::size_t looked_through = 500;
+
+/// Bytes of an output at a terminal; of a longer one its end.
+constexpr std::size_t most_shown = 256u << 10;
 
 /// What each request tells of them; those of servers are not counted, since
 /// they would have to be started.
@@ -66,6 +72,8 @@ bool conversation::show(const chat_line& x) {
     list_agents();
   else if (word == "plan")
     plan();
+  else if (word == "output")
+    output(x.rest);
   else if (word == "context")
     context();
   else if (word == "cost")
@@ -231,6 +239,31 @@ void conversation::plan() {
   for (const auto& x : lines.steps) write("  " + x + "\n");
 }
 
+/// Of a call that ended: the last one, or the N-th from the end.
+void conversation::output(const std::string& which) {
+  std::size_t n = 1;
+  const auto* const end = which.data() + which.size();
+  const auto read = std::from_chars(which.data(), end, n);
+  if (!which.empty() && (read.ec != std::errc{} || read.ptr != end || n == 0))
+    return note("/output N: a number, 1 is the last call");
+  const auto whole = snapshot();
+  std::vector<const storage::call_record*> ended;
+  if (whole)
+    for (const auto& x : whole->calls)
+      if (x.stage == storage::call_stage::settled && x.attempt > 0)
+        ended.push_back(&x);
+  if (ended.size() < n)
+    return note(ended.empty()
+                    ? "No call has ended yet."
+                    : "Only " + counted(ended.size(), "call") +
+                          (ended.size() == 1 ? " has" : " have") + " ended.");
+  const auto& call = ended[ended.size() - n]->call;
+  note(safe_line(call.tool + ": " + call.title, 200));
+  const auto kept = rt_->output(call.id);
+  if (!kept) return complain(kept.error());
+  write(output_lines({kept->file, kept->text}, most_shown));
+}
+
 void conversation::context() {
   const auto told = surroundings_of(options_.agent, settings_);
   note("The model is told the folder, the system, the date and the branch.");
@@ -269,7 +302,7 @@ void conversation::cost() {
   for (const auto& x : whole->runs) add(sum, x.usage);
   auto text = counted(sum.input_tokens, "token") + " in, " +
               counted(sum.output_tokens, "token") + " out";
-  if (sum.cost_usd) text += ", $" + std::to_string(*sum.cost_usd);
+  if (sum.cost_usd) text += ", " + money_text(*sum.cost_usd);
   note(text);
 }
 

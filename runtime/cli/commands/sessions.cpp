@@ -96,6 +96,11 @@ int list_outputs(const sessions_command& x, const service::sessions& all,
       io);
 }
 
+int no_sessions(console& io) {
+  io.complain("no sessions yet: 'riffle run TASK' begins one");
+  return completed;
+}
+
 /// What there is, where no call is named; nothing: one is.
 std::optional<int> outputs(const sessions_command& x,
                            const service::sessions& all, console& io) {
@@ -109,8 +114,7 @@ std::optional<int> outputs(const sessions_command& x,
   if (!newest) return report(newest.error(), io);
   if (!newest->empty()) return list_outputs(x, all, newest->front().id, io);
   if (x.common.output == output_kind::json) io.out.write("[]\n");
-  io.complain("no sessions yet: 'riffle run TASK' begins one");
-  return completed;
+  return no_sessions(io);
 }
 
 int output(const sessions_command& x, const service::sessions& all,
@@ -208,6 +212,12 @@ int execute(const sessions_command& given, console& io) {
                               data_place(*settings, "volleys")};
   if (x.action == what::list) return list(x, all, io);
   if (x.action == what::output) return output(x, all, io);
+  if (x.id.empty()) {
+    const auto newest = all.list(1);
+    if (!newest) return report(newest.error(), io);
+    if (newest->empty()) return no_sessions(io);
+    x.id = newest->front().id.value;
+  }
   const auto named = all.find(x.id);
   if (!named && named.error().code != errc::not_found)
     return report(named.error(), io);

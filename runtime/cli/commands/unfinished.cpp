@@ -74,11 +74,12 @@ std::size_t tasks_of(runtime& rt, const std::string& volley) {
 int never_finish(runtime& rt, const storage::run_record& left, console& io) {
   const auto ended = end_run_here(rt, left.id, "it is not to be finished");
   if (!ended) return report(ended.error(), io);
-  io.complain("session " + short_id(left.session.value) +
-              " stays as it is; its run " +
-              (*ended == storage::run_state::active
-                   ? "was asked to end and has not yet"
-                   : "is " + std::string{to_string(*ended)}));
+  io.say("Session " + short_id(left.session.value) +
+         " stays as it is; its run " +
+         (*ended == storage::run_state::active
+              ? "was asked to end and has not yet"
+              : "is " + std::string{to_string(*ended)}) +
+         ".\n");
   return completed;
 }
 

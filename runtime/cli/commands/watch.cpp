@@ -10,8 +10,10 @@
 
 #include "runtime/cli/commands/asking.hpp"
 #include "runtime/cli/commands/unread_limits.hpp"
+#include "runtime/cli/terminal/terminal_mode.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/run_output.hpp"
+#include "runtime/cli/view/session_text.hpp"
 
 namespace riffle::cli {
 
@@ -194,6 +196,20 @@ class shown_run {
   std::set<std::string> proposed_;
 };
 
+/// What a second Ctrl-C, which ends the process at once, says of the run.
+class parting_words {
+ public:
+  parting_words(const run& x, const common_options& options,
+                const console& io) {
+    if (!io.err.is_terminal() || options.level == verbosity::quiet) return;
+    leave_with_words("Stopped at once; riffle sessions resume " +
+                     short_id(x.session().value) + " goes on.\n");
+  }
+  ~parting_words() { leave_with_words({}); }
+  parting_words(const parting_words&) = delete;
+  parting_words& operator=(const parting_words&) = delete;
+};
+
 }  // namespace
 
 int watch(watched_run x, const common_options& options, show_options show,
@@ -203,6 +219,7 @@ int watch(watched_run x, const common_options& options, show_options show,
       [&] { return signals.asked_to_stop() || room.is_over_time(); }, io};
   show.asks = x.keyboard.has_value();
   shown_run shown{x, options, show, signals, room, io};
+  const parting_words words{x.of, options, io};
   signals.on_stop([handle = x.of](const char* by) {
     handle.cancel(std::string{"cancelled by "} + by);
   });

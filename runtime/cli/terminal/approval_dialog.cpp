@@ -71,13 +71,34 @@ std::string approval_dialog::scopes() const {
   std::string out =
       "Always, without a question, for\n"
       "  c  calls with exactly these arguments\n";
-  if (has_pattern())
-    out += "  p  calls that match " + safe_line(about_.pattern, 200) + "\n";
+  if (has_pattern()) out += "  p  " + pattern_words() + "\n";
   return out + "  t  every call of " + safe_line(about_.tool, 64) +
          "\nin this session; a capital letter: in every session of this "
          "folder.\n'riffle proposals always' lists it and takes it back.\n"
          "Which? [c]all, " +
          (has_pattern() ? "[p]attern, " : "") + "[t]ool, [b]ack > ";
+}
+
+std::string approval_dialog::pattern_words() const {
+  const auto pattern = safe_line(about_.pattern, 200);
+  const bool writes = about_.tool == "edit" || about_.tool == "write";
+  const bool one_file = pattern.find_first_of("*?") == pattern.npos;
+  return writes && one_file ? "every " + about_.tool + " of " + pattern
+                            : "calls that match " + pattern;
+}
+
+std::string approval_dialog::granted(always_scope scope, bool kept) const {
+  const auto what = scope == always_scope::call ? "this very call"
+                    : scope == always_scope::pattern
+                        ? pattern_words()
+                        : "every call of " + safe_line(about_.tool, 64);
+  return "From now on without a question: " + what +
+         (kept ? ", in every session of this folder" : ", in this session");
+}
+
+bool approval_dialog::leave_part() {
+  const auto was = std::exchange(for_, waiting::choice);
+  return was != waiting::choice;
 }
 
 std::string approval_dialog::prompt() const {

@@ -71,6 +71,10 @@ class approval_dialog {
   /// A line is asked for, not a letter: why not.
   [[nodiscard]] bool wants_text() const { return for_ == waiting::reason; }
   /// Back to the question.
+  /// Esc: from a part of the question back to it; false: it is there.
+  bool leave_part();
+  /// What was allowed for further calls, in words.
+  [[nodiscard]] std::string granted(always_scope scope, bool kept) const;
   void back() { for_ = waiting::choice; }
 
   /// A line that was typed, without its end.
@@ -102,6 +106,7 @@ class approval_dialog {
   enum class waiting : std::uint8_t { choice, reason, scope };
 
   [[nodiscard]] std::string scopes() const;
+  [[nodiscard]] std::string pattern_words() const;
   [[nodiscard]] std::string what_it_does(bool whole) const;
   [[nodiscard]] call_edit edit() const;
   [[nodiscard]] std::string help() const;

@@ -158,6 +158,7 @@ void approval_prompt::look(std::chrono::milliseconds limit) {
   pollfd ready{keyboard_.get(), POLLIN, 0};
   if (::poll(&ready, 1, static_cast<int>(limit.count())) <= 0) {
     forget_early(std::chrono::steady_clock::now());
+    take_escape();
     if (!is_plain() &&
         gate_.look(std::chrono::steady_clock::now(), has_draft()))
       show_again();
@@ -174,6 +175,13 @@ void approval_prompt::look(std::chrono::milliseconds limit) {
   }
   const std::string_view bytes{piece.data(), static_cast<std::size_t>(n)};
   is_plain() ? take_lines(bytes) : take_keys(bytes);
+}
+
+/// Nothing came behind an ESC for as long as a look takes.
+void approval_prompt::take_escape() {
+  if (is_plain() || !keys_.has_escape()) return;
+  keys_.drop_escape();
+  if (open_->leave_part()) show_again();
 }
 
 /// Behind Ctrl-Z and `fg` other lines stand there.
@@ -292,7 +300,10 @@ void approval_prompt::decide(const approval_answer& answer) {
     return;
   }
   switch (result->verdict) {
-    case decision_verdict::accepted: return close("");
+    case decision_verdict::accepted:
+      return close(answer.what == kind::always
+                       ? open_->granted(answer.scope, answer.kept)
+                       : "");
     case decision_verdict::too_late:
       return close(result->now && result->now->decided
                        ? "This was decided already: " +
@@ -328,7 +339,10 @@ void approval_prompt::close_if_decided() {
     if (found->reason == withdrawn) return close("");
     if (found->reason == stale_reason) return close_outdated();
   }
-  close("Decided elsewhere: " + text_of(*found));
+  // Its event says how.
+  close(found->how == events::proposal_outcome::cancelled
+            ? "Decided elsewhere: " + text_of(*found)
+            : "");
 }
 
 /// What it showed is not so any more, and what is so is asked next.

@@ -95,6 +95,7 @@ class approval_prompt {
   bool is_covered(const storage::proposal_record& what);
   [[nodiscard]] bool in_foreground() const;
   void show_after_stop();
+  void take_escape();
   void forget_early(std::chrono::steady_clock::time_point now);
   [[nodiscard]] bool is_plain() const { return options_.plain; }
 

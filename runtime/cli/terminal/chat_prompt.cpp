@@ -9,6 +9,8 @@
 #include <unistd.h>
 #include <utility>
 
+#include "runtime/base/text.hpp"
+#include "runtime/cli/terminal/editor.hpp"
 #include "runtime/cli/terminal/erasure.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
@@ -77,17 +79,19 @@ void chat_prompt::erase() {
   screen_.write(erasure(std::max<std::size_t>(screen_.columns(), 2)));
 }
 
-void chat_prompt::show() {
+void chat_prompt::show(bool over) {
   const auto columns = std::max<std::size_t>(screen_.columns(), 2);
   const auto rows = std::max<std::size_t>(screen_.rows(), 4);
   shown_columns_ = columns;
   const auto x = editor_.draw(prompt, columns - 1, rows - 1);
   auto bytes = erasure(columns);
   for (std::size_t i = 0; i < x.rows.size(); ++i)
-    bytes.append(i == 0 ? "" : "\r\n").append(x.rows[i]);
+    bytes.append(i == 0 ? "" : "\r\n")
+        .append(over ? set_off(x.rows[i]) : x.rows[i]);
   const auto below = x.rows.size() - 1 - x.cursor_row;
   if (below > 0) bytes += "\x1b[" + std::to_string(below) + "A";
-  screen_.write(bytes + "\r" + x.before_cursor);
+  screen_.write(bytes + "\r" +
+                (over ? set_off(x.before_cursor) : x.before_cursor));
   for (std::size_t i = 0; i <= x.cursor_row; ++i) above_.push_back(x.rows[i]);
   // Where a row is wrapped between the two, the cursor goes with the second.
   const auto behind =
@@ -103,7 +107,7 @@ void chat_prompt::end_line() {
     editor_.on({key_kind::end, {}});
     if (editor_.cursor() == before) editor_.on({key_kind::right, {}});
   }
-  show();
+  show(!editor_.text().empty());
   screen_.write("\n");
   above_.clear();
 }
@@ -114,6 +118,22 @@ void chat_prompt::suspend() {
   mode_.set(typing_mode::lines);
   screen_.write(paste_off);
   ::kill(0, SIGTSTP);
+  begin_raw();
+}
+
+/// The text in $VISUAL or $EDITOR.
+void chat_prompt::edit() {
+  const auto before = editor_.whole(editor_.text());
+  end_line();
+  mode_.set(typing_mode::lines);
+  screen_.write(paste_off);
+  auto text = edit_text(before, keyboard_.get(), gave_up_, ".md");
+  if (text) {
+    while (text->ends_with('\n')) text->pop_back();
+    editor_.replace(*text);
+  } else {
+    screen_.write(safe_line(text.error().message, 300) + "\n");
+  }
   begin_raw();
 }
 
@@ -140,6 +160,9 @@ chat_prompt::said chat_prompt::on(const key& x, const completer& complete) {
     suspend();
     return said::nothing;
   }
+  const bool blank =
+      editor_.text().find_first_not_of(" \t\n") == std::string::npos;
+  if (x.what == key_kind::enter && blank) return said::nothing;
   switch (editor_.on(x)) {
     case editor_event::submitted: end_line(); return said::text;
     case editor_event::end_of_input: end_line(); return said::leave;
@@ -172,16 +195,19 @@ chat_prompt::said chat_prompt::on(const key& x, const completer& complete) {
       screen_.write("\x1b[H\x1b[2J");
       above_.clear();
       return said::nothing;
+    case editor_event::edit: edit(); return said::nothing;
     default: return said::nothing;
   }
 }
 
 std::optional<std::string> chat_prompt::next(const interrupts& signals,
                                              const completer& complete) {
+  gave_up_ = [&signals] { return signals.asked_to_stop(); };
+  if (!plain_ && std::exchange(turned_, true)) screen_.write("\n");
   if (!queue_.empty() && !held_) {
     last_ = std::move(queue_.front());
     queue_.pop_front();
-    screen_.write(std::string{prompt} + editor_.shown(last_) + "\n");
+    screen_.write(set_off(std::string{prompt} + editor_.shown(last_)) + "\n");
     return editor_.whole(last_);
   }
   if (leaves_later_) return std::nullopt;
@@ -254,6 +280,26 @@ void chat_prompt::look() {
   if (plain_ || closed_ || mode_.now() != typing_mode::keys) return;
   std::string bytes;
   take(read_some(bytes, 0) ? keys_.feed(bytes) : std::vector<key>{}, true);
+  look_for_escape();
+}
+
+/// An ESC that nothing follows stops what works, as Ctrl-C does. A sequence may
+/// come in two pieces.
+void chat_prompt::look_for_escape() {
+  constexpr auto longest_gap = std::chrono::milliseconds{150};
+  if (!keys_.has_escape()) return escape_at_.reset();
+  const auto now = std::chrono::steady_clock::now();
+  if (!escape_at_) escape_at_ = now;
+  if (now - *escape_at_ < longest_gap) return;
+  keys_.drop_escape();
+  escape_at_.reset();
+  ::kill(::getpid(), SIGINT);
+}
+
+/// What was queued last is changed, or thrown away.
+void chat_prompt::take_back() {
+  editor_.give(queue_.back());
+  queue_.pop_back();
 }
 
 void chat_prompt::take(std::vector<key> keys) { take(std::move(keys), false); }
@@ -272,23 +318,45 @@ void chat_prompt::take(std::vector<key> keys, bool answers) {
     const auto x = std::move(pressed_.front());
     pressed_.pop_front();
     last_key_ = std::chrono::steady_clock::now();
+    if (x.what == key_kind::up && editor_.text().empty() && !queue_.empty()) {
+      take_back();
+      continue;
+    }
     const auto what = editor_.on(x);
-    leaves_later_ = leaves_later_ || what == editor_event::end_of_input;
+    // Once more, and the person stays.
+    if (what == editor_event::end_of_input) leaves_later_ = !leaves_later_;
     if (what != editor_event::submitted) continue;
     if (queue_.size() >= most_queued) {
       screen_.write("\a");
       continue;
     }
     auto text = editor_.take_marked();
+    leaves_later_ = false;
     if (answers && queue_.empty() && answer(editor_.whole(text))) continue;
     const bool blank = text.find_first_not_of(" \t\n") == std::string::npos;
     if (!blank) queue_.push_back(std::move(text));
   }
 }
 
+/// With the one that Up takes back.
+std::string chat_prompt::queued_text() const {
+  constexpr std::size_t longest = 30;
+  auto out = "(" + std::to_string(queue_.size()) + " queued";
+  if (editor_.text().empty() && screen_.columns() >= 70)
+    out += ", Up: " +
+           with_dots(safe_line(editor_.shown(queue_.back()), 200), longest);
+  return out + ") ";
+}
+
+/// What a person has written stands out from what came of it.
+std::string chat_prompt::set_off(const std::string& row) const {
+  return color_ ? "\x1b[1m" + row + "\x1b[0m" : row;
+}
+
 std::string chat_prompt::draft() const {
   std::string out;
-  if (!queue_.empty()) out = "(" + std::to_string(queue_.size()) + " queued) ";
+  if (!queue_.empty()) out = queued_text();
+  if (leaves_later_) out += "(leaves when the run has ended) ";
   if (out.empty() && editor_.text().empty()) return {};
   const auto text = editor_.shown(editor_.text());
   const auto line = text.substr(text.rfind('\n') + 1);  // npos + 1 is 0

@@ -74,6 +74,8 @@ class chat_prompt {
   void hold();
   /// Keys are taken by `look`, Ctrl-C is a signal.
   void go_on();
+  /// Ctrl-D was pressed while a run worked: the person leaves at its end.
+  [[nodiscard]] bool leaves_later() const noexcept { return leaves_later_; }
   /// What is typed and what waits, as one line at most; may be empty.
   [[nodiscard]] std::string draft() const;
 
@@ -87,12 +89,17 @@ class chat_prompt {
   said on(const key& x, const completer& complete);
   std::string erasure(std::size_t columns);
   void erase();
-  void show();
+  void show(bool over = false);
   void begin_raw();
   void offer_held();
   void take(std::vector<key> keys, bool answers);
   bool answer(const std::string& text);
+  [[nodiscard]] std::string queued_text() const;
+  [[nodiscard]] std::string set_off(const std::string& row) const;
   void suspend();
+  void edit();
+  void look_for_escape();
+  void take_back();
   void end_line();
   bool read_some(std::string& out, int wait_ms);
 
@@ -115,6 +122,9 @@ class chat_prompt {
   std::vector<std::string> above_;
   std::size_t shown_columns_ = 0;
   settled_width width_;
+  std::function<bool()> gave_up_;        ///< of who is asked by `next`
+  std::optional<time_point> escape_at_;  ///< an ESC came, and nothing else
+  bool turned_ = false;   ///< something was said behind the last prompt
   bool leaving_ = false;  ///< the last key was Ctrl-C in an empty text
   bool closed_ = false;
   bool leaves_later_ = false;  ///< Ctrl-D while a run worked

@@ -15,6 +15,7 @@
 
 #include "runtime/base/unique_fd.hpp"
 #include "runtime/cli/terminal/read_text.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
 
 extern char** environ;
 
@@ -69,6 +70,14 @@ void give_terminal(int fd, pid_t to) {
   ::pthread_sigmask(SIG_BLOCK, &out, &before);
   ::tcsetpgrp(fd, to);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+std::string no_editor() {
+  for (const char* name : {"VISUAL", "EDITOR"})
+    if (const char* set = std::getenv(name); set != nullptr && *set != '\0')
+      return std::string{name} + " names \"" + safe_line(set, 100) +
+             "\", and there is no such program";
+  return "there is no editor: set VISUAL or EDITOR";
 }
 
 /// The editor in a process group of its own, in the terminal's foreground.
@@ -128,8 +137,7 @@ expected<std::string> edit_text(const std::string& text, int terminal_fd,
   const int status = wait_for(*pid, gave_up);
   give_terminal(terminal_fd, ::getpgrp());
   constexpr int not_found = 127;
-  if (status == not_found)
-    return problem("there is no editor: set VISUAL or EDITOR");
+  if (status == not_found) return problem(no_editor());
   if (status != 0) return problem("the editor failed; nothing was changed");
   return read_file(file.name(), "edited text");
 }

@@ -28,6 +28,7 @@ std::optional<key_kind> of_control(char c) {
     case 0x04: return key_kind::end_of_input;
     case 0x05: return key_kind::end;
     case 0x06: return key_kind::right;
+    case 0x07: return key_kind::editor;
     case 0x08:
     case 0x7F: return key_kind::backspace;
     case 0x0B: return key_kind::kill_end;
@@ -37,7 +38,9 @@ std::optional<key_kind> of_control(char c) {
     case 0x12: return key_kind::search;
     case 0x15: return key_kind::kill_start;
     case 0x17: return key_kind::kill_word;
+    case 0x19: return key_kind::yank;
     case 0x1A: return key_kind::suspend;
+    case 0x1F: return key_kind::undo;
     default: return std::nullopt;
   }
 }
@@ -130,6 +133,15 @@ bool key_reader::take(std::vector<key>& out) {
   if (const auto n = text_size(rest_); n > 0) {
     out.push_back({key_kind::text, rest_.substr(0, n)});
     rest_.erase(0, n);
+    return true;
+  }
+  constexpr char ctrl_x = 0x18;
+  constexpr char ctrl_e = 0x05;
+  if (rest_.front() == ctrl_x) {
+    if (rest_.size() < 2) return false;
+    const bool known = rest_[1] == ctrl_e;
+    if (known) out.push_back({key_kind::editor, {}});
+    rest_.erase(0, known ? 2 : 1);
     return true;
   }
   const auto c = static_cast<unsigned char>(rest_.front());

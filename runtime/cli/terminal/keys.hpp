@@ -34,6 +34,9 @@ enum class key_kind : std::uint8_t {
   redraw,
   suspend,  ///< Ctrl-Z, where it is a key
   search,   ///< Ctrl-R: in what was typed before
+  yank,     ///< Ctrl-Y: what was cut out last
+  undo,     ///< Ctrl-_
+  editor,   ///< Ctrl-X Ctrl-E, or Ctrl-G
 };
 
 struct key {
@@ -51,6 +54,10 @@ class key_reader {
 
   /// Sequences that mean nothing here are dropped.
   std::vector<key> feed(std::string_view bytes);
+
+  /// An ESC came, and nothing behind it: a key of its own if nothing follows.
+  [[nodiscard]] bool has_escape() const noexcept { return rest_ == "\x1b"; }
+  void drop_escape() { rest_.clear(); }
 
  private:
   bool take(std::vector<key>& out);

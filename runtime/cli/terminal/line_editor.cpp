@@ -123,7 +123,41 @@ void line_editor::erase(std::size_t from, std::size_t to) {
   cursor_ = from;
 }
 
+/// For Ctrl-Y.
+void line_editor::cut(std::size_t from, std::size_t to) {
+  if (from < to) cut_ = text_.substr(from, to - from);
+  erase(from, to);
+}
+
+void line_editor::replace(std::string_view text) {
+  clear();
+  insert(text);
+}
+
+void line_editor::undo() {
+  typing_ = false;
+  if (earlier_.empty()) return;
+  text_ = std::move(earlier_.back().text);
+  cursor_ = earlier_.back().cursor;
+  earlier_.pop_back();
+}
+
+/// Letters that are typed in a row go in a row.
+void line_editor::keep_for_undo(const key& x, std::string text,
+                                std::size_t cursor) {
+  constexpr std::size_t most = 100;
+  constexpr std::size_t longest = 64u << 10;
+  const bool types =
+      x.what == key_kind::text && !x.text.empty() && !is_blank(x.text.back());
+  const bool goes_on = std::exchange(typing_, types) && types;
+  if (goes_on || text.size() > longest) return;
+  earlier_.push_back({std::move(text), cursor});
+  if (earlier_.size() > most) earlier_.pop_front();
+}
+
 void line_editor::clear() {
+  earlier_.clear();
+  typing_ = false;
   text_.clear();
   cursor_ = 0;
   entry_ = history_.size();
@@ -205,13 +239,14 @@ bool line_editor::change(key_kind x) {
       erase(at, behind(at));
       return true;
     }
-    case key_kind::kill_word: erase(word_before(), cursor_); return true;
-    case key_kind::kill_start: erase(line_start(), cursor_); return true;
+    case key_kind::kill_word: cut(word_before(), cursor_); return true;
+    case key_kind::kill_start: cut(line_start(), cursor_); return true;
     case key_kind::kill_end: {
       const auto at = cursor_;
-      erase(at, line_end());
+      cut(at, line_end());
       return true;
     }
+    case key_kind::yank: put(cut_); return true;
     case key_kind::line: insert("\n"); return true;
     default: return false;
   }
@@ -249,6 +284,21 @@ editor_event line_editor::on_search(const key& x) {
 
 editor_event line_editor::on(const key& x) {
   if (search_) return on_search(x);
+  if (x.what == key_kind::undo) {
+    undo();
+    return editor_event::none;
+  }
+  auto before = text_;
+  const auto at = cursor_;
+  const auto what = act(x);
+  if (what != editor_event::none || text_ == before)
+    typing_ = typing_ && x.what == key_kind::text;
+  else
+    keep_for_undo(x, std::move(before), at);
+  return what;
+}
+
+editor_event line_editor::act(const key& x) {
   if (move(x.what) || change(x.what)) return editor_event::none;
   switch (x.what) {
     case key_kind::text: type(x.text); return editor_event::none;
@@ -257,6 +307,7 @@ editor_event line_editor::on(const key& x) {
     case key_kind::interrupt: return editor_event::interrupted;
     case key_kind::redraw: return editor_event::redraw;
     case key_kind::search: search_.emplace(); return editor_event::none;
+    case key_kind::editor: return editor_event::edit;
     case key_kind::end_of_input:
       if (text_.empty()) return editor_event::end_of_input;
       change(key_kind::erase);

@@ -25,6 +25,7 @@ enum class editor_event : std::uint8_t {
   end_of_input,  ///< Ctrl-D in an empty text
   complete,      ///< Tab: the word before the cursor
   redraw,
+  edit,  ///< the text shall be opened in an editor
 };
 
 /// Rows to be written from the first column, and where the cursor belongs.
@@ -67,6 +68,8 @@ class line_editor {
   /// Puts a text that was taken before what stands there, in a line of its own.
   void give(const std::string& marked);
   void clear();
+  /// In the place of the whole text.
+  void replace(std::string_view text);
 
   /// Oldest first; repeats of the last are left out.
   void remember(const std::string& text);
@@ -90,6 +93,10 @@ class line_editor {
   [[nodiscard]] std::size_t word_before() const;
   [[nodiscard]] std::size_t word_behind() const;
   void erase(std::size_t from, std::size_t to);
+  void cut(std::size_t from, std::size_t to);
+  void undo();
+  void keep_for_undo(const key& x, std::string text, std::size_t cursor);
+  editor_event act(const key& x);
   void put(std::string_view marked);
   void type(std::string_view text);
   [[nodiscard]] std::string seen_of(std::string_view character) const;
@@ -108,6 +115,13 @@ class line_editor {
   std::deque<std::string> history_;
   std::size_t entry_ = 0;  ///< shown; the size of the history: none
   std::string draft_;      ///< what stood there before the history
+  struct earlier {
+    std::string text;
+    std::size_t cursor = 0;
+  };
+  std::string cut_;              ///< what was cut out last
+  std::deque<earlier> earlier_;  ///< texts before changes, newest last
+  bool typing_ = false;          ///< the last change was a typed character
   /// What is looked for in the history, while it is.
   std::optional<std::string> search_;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/terminal/terminal_mode.hpp"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <string_view>
@@ -17,6 +19,8 @@ std::atomic<int> kept_fd{-1};
 termios kept{};
 std::atomic<leaving> last_words{leaving::nothing};
 std::atomic<bool> title_changed{false};
+std::array<char, 160> parting_words{};
+std::atomic<std::size_t> parting_size{0};
 static_assert(std::atomic<leaving>::is_always_lock_free);
 
 std::atomic<int> continued{0};
@@ -74,6 +78,21 @@ void leave_screen_with(leaving x) noexcept { last_words = x; }
 
 void leave_title(bool changed) noexcept { title_changed = changed; }
 
+void leave_with_words(std::string_view x) noexcept {
+  parting_size = 0;
+  const auto n = std::min(x.size(), parting_words.size());
+  std::copy_n(x.data(), n, parting_words.data());
+  parting_size = n;
+}
+
+namespace {
+
+void say_parting_words() {
+  write_all(STDERR_FILENO, {parting_words.data(), parting_size});
+}
+
+}  // namespace
+
 void leave_terminal() noexcept {
   if (title_changed) write_all(STDERR_FILENO, title_of_before);
   switch (last_words) {
@@ -83,10 +102,11 @@ void leave_terminal() noexcept {
     case leaving::nothing: break;
   }
   const int fd = kept_fd;
-  if (fd < 0) return;
+  if (fd < 0) return say_parting_words();
   ::tcsetattr(fd, TCSANOW, &kept);
   write_all(fd, erase_rows);
   write_all(fd, "\x1b[?2004l");
+  say_parting_words();
 }
 
 }  // namespace riffle::cli

@@ -4,6 +4,7 @@
 // How the terminal hands over what is typed.
 
 #include <cstdint>
+#include <string_view>
 #include <termios.h>
 
 namespace riffle::cli {
@@ -56,6 +57,10 @@ void leave_screen_with(leaving x) noexcept;
 inline constexpr const char* title_of_before = "\x1b[23;2t";
 /// Whether a process that ends at once brings it back.
 void leave_title(bool changed) noexcept;
+
+/// What such a process says last, below all else; empty: nothing. At most 160
+/// bytes.
+void leave_with_words(std::string_view x) noexcept;
 
 /// For a signal handler that ends the process: the terminal as it was found,
 /// the cursor on an empty line.

@@ -24,6 +24,9 @@ constexpr std::size_t longest_message = 200;
 /// tokenizers); good enough for a number that grows.
 constexpr std::uint64_t bytes_of_a_token = 4;
 
+/// So long a model that writes may say nothing before that is told.
+constexpr auto silence = std::chrono::seconds{10};
+
 constexpr std::array spinner = {"⠋", "⠙", "⠹", "⠸", "⠼",
                                 "⠴", "⠦", "⠧", "⠇", "⠏"};
 
@@ -80,11 +83,13 @@ void activity::on(const events::step_restarted& x) {
 void activity::on(const events::llm_token& x) {
   bytes_ += x.content.size();
   say("the model writes");
+  spoke_ = now_;
 }
 
 void activity::on(const events::llm_reasoning& x) {
   bytes_ += x.content.size();
   say("the model thinks");
+  spoke_ = now_;
 }
 
 void activity::on(const events::tool_call& x) {
@@ -147,6 +152,7 @@ void activity::on(const events::status& x) {
 void activity::say(std::string what) {
   doing_ = std::move(what);
   until_.reset();
+  spoke_.reset();
 }
 
 void activity::wait(std::string before, duration length, std::string after) {
@@ -155,6 +161,8 @@ void activity::wait(std::string before, duration length, std::string after) {
 }
 
 std::string activity::said(duration elapsed) const {
+  if (!until_ && spoke_ && elapsed - *spoke_ >= silence)
+    return doing_ + ", nothing for " + short_duration(in_ms(elapsed - *spoke_));
   if (!until_) return doing_;
   const auto left = std::chrono::ceil<std::chrono::seconds>(
       std::max(duration{}, until_->until - elapsed));
@@ -223,6 +231,11 @@ std::string activity::with_time(duration elapsed, std::size_t columns,
 
 std::string activity::line(duration elapsed, std::size_t columns) const {
   return with_time(elapsed, columns, nullptr);
+}
+
+std::string activity::tools_line(duration elapsed, std::size_t columns) const {
+  if (open_.empty() || cancelling_) return {};
+  return line(elapsed, columns);
 }
 
 std::string activity::lines(duration elapsed, std::size_t columns,

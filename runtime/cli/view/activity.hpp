@@ -43,6 +43,10 @@ class activity {
   /// `columns` wide. `elapsed`: since the run is watched.
   [[nodiscard]] std::string line(duration elapsed, std::size_t columns) const;
 
+  /// The same about tools alone, in one line; empty: none works.
+  [[nodiscard]] std::string tools_line(duration elapsed,
+                                       std::size_t columns) const;
+
   /// The same; tools that run in parallel have a line each, as many as fit
   /// into `rows`, below one that counts them. '\n' between them.
   [[nodiscard]] std::string lines(duration elapsed, std::size_t columns,
@@ -95,6 +99,7 @@ class activity {
   std::uint64_t tokens_ = 0;         ///< that it has written, as it says
   std::uint64_t bytes_ = 0;          ///< of text since then
   bool writing_ = false;             ///< the arguments of a call
+  std::optional<duration> spoke_;    ///< the model, which goes on; seen then
   bool cancelling_ = false;
 };
 

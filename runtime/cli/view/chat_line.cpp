@@ -25,6 +25,8 @@ constexpr std::array all_commands{
     chat_command_help{"tools", "", "what the agent may use"},
     chat_command_help{"prompts", "",
                       "texts of servers; /SERVER__NAME sends one"},
+    chat_command_help{"output", "[N]",
+                      "what the last call wrote; 2: the one before it"},
     chat_command_help{"plan", "", "the plan of this session"},
     chat_command_help{"context", "", "what the model has been told"},
     chat_command_help{"cost", "", "tokens of this session"},
@@ -83,7 +85,11 @@ std::string chat_help() {
          "  !COMMAND          run it; the model sees its output with your next "
          "words\n"
          "  \\ at the end      go on in a new line (Alt-Enter does as well)\n"
-         "While a run works you can type on; Ctrl-C stops the run.\n";
+         "Ctrl-X Ctrl-E opens the text in your editor, Ctrl-_ takes a change "
+         "back.\n"
+         "While a run works you can type on: it is queued, and Up takes it "
+         "back.\n"
+         "Ctrl-C, or Esc, stops the run; Ctrl-D leaves when it has ended.\n";
 }
 
 std::string no_such_command(std::string_view word) {

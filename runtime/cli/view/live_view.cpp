@@ -97,7 +97,7 @@ screen_writes live_view::on(const event& x, time_point now,
   columns_ = columns;
   stats_.on(x);
   auto said = run_.on(x, columns);
-  show_lines(out, said.thoughts);
+  show_lines(out, wrapped(std::move(said.thoughts), columns_));
   if (std::holds_alternative<events::llm_reasoning>(x.body)) return out;
   if (const auto* text = std::get_if<events::llm_token>(&x.body)) {
     pauses_.reset();
@@ -208,7 +208,8 @@ screen_writes live_view::finish(const std::optional<std::string>& answer) {
     if (!text.ends_with('\n')) text += '\n';
     show_text(out, text);
   }
-  if (options_.stats) append(out, screen_.lines(stats_.to_text()));
+  if (options_.stats)
+    append(out, screen_.lines(wrapped(stats_.to_text(), columns_)));
   return out;
 }
 

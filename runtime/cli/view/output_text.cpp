@@ -54,8 +54,9 @@ bool for_each_piece(const whole_output& x,
 
 }  // namespace
 
-std::string end_of(const whole_output& x) {
-  constexpr std::size_t most = 16u << 10;
+namespace {
+
+std::string end_within(const whole_output& x, std::size_t most) {
   std::string out;
   for_each_piece(x, [&](std::string_view piece) {
     out.append(piece);
@@ -65,6 +66,23 @@ std::string end_of(const whole_output& x) {
     return true;
   });
   return out;
+}
+
+}  // namespace
+
+std::string end_of(const whole_output& x) {
+  constexpr std::size_t most = 16u << 10;
+  return end_within(x, most);
+}
+
+std::string output_lines(const whole_output& x, std::size_t most) {
+  const auto all = end_within(x, most + 1);
+  const bool cut = all.size() > most;
+  const auto begin = cut ? all.find('\n') + 1 : 0;
+  auto out = safe_text(std::string_view{all}.substr(begin));
+  if (out.empty()) return "(no output)\n";
+  if (!out.ends_with('\n')) out += '\n';
+  return (cut ? "… what comes before is left out\n" : "") + out;
 }
 
 bool write_text(const whole_output& x, fd_writer& out) {

@@ -25,6 +25,9 @@ bool write_text(const whole_output& x, fd_writer& out);
 /// Its last 16 KiB; "" if it cannot be read.
 std::string end_of(const whole_output& x);
 
+/// Whole lines for a person: its end, if it has more than `most` bytes.
+std::string output_lines(const whole_output& x, std::size_t most);
+
 /// `head` is a JSON object; it gets the member "output".
 bool write_json(const whole_output& x, std::string head, fd_writer& out);
 

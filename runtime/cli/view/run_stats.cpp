@@ -14,12 +14,6 @@ namespace {
 
 constexpr auto tag = "[STATS] ";
 
-std::string money(double usd) {
-  std::array<char, 64> out{};
-  std::snprintf(out.data(), out.size(), usd < 0.01 ? "$%.6f" : "$%.4f", usd);
-  return out.data();
-}
-
 std::string tokens_text(const token_usage& x) {
   std::string out = std::to_string(x.input_tokens) + " in";
   if (x.cached_tokens)
@@ -29,10 +23,17 @@ std::string tokens_text(const token_usage& x) {
     out += " (" + std::to_string(*x.reasoning_tokens) + " reasoning)";
   }
   if (x.estimated) out += ", estimated";
-  return out + "; cost: " + (x.cost_usd ? money(*x.cost_usd) : "no price set");
+  return out +
+         "; cost: " + (x.cost_usd ? money_text(*x.cost_usd) : "no price set");
 }
 
 }  // namespace
+
+std::string money_text(double usd) {
+  std::array<char, 64> out{};
+  std::snprintf(out.data(), out.size(), usd < 0.01 ? "$%.6f" : "$%.4f", usd);
+  return out.data();
+}
 
 void run_stats::on(const event& x) {
   if (const auto* result = std::get_if<events::tool_result>(&x.body)) {

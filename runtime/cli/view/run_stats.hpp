@@ -14,6 +14,9 @@
 
 namespace riffle::cli {
 
+/// "$0.0450"
+[[nodiscard]] std::string money_text(double usd);
+
 class run_stats {
  public:
   /// The events of one run, or of several in turn; live text may be left out.

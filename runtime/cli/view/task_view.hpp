@@ -74,6 +74,11 @@ class task_view {
   /// Rows that it could fill.
   [[nodiscard]] std::size_t wanted_rows() const noexcept;
   [[nodiscard]] bool busy() const noexcept { return doing_.busy(); }
+  /// Its tools in one row; empty: none works.
+  [[nodiscard]] std::string tools_row(time_point now,
+                                      std::size_t columns) const {
+    return doing_.tools_line(now - since_.value_or(now), columns);
+  }
   [[nodiscard]] std::string doing(std::size_t columns) const {
     return doing_.doing(columns);
   }

@@ -23,7 +23,6 @@ namespace {
 constexpr std::int64_t between_progress_us = 500'000;
 constexpr std::size_t longest_message = 200;
 constexpr std::size_t longest_detail = 1000;
-constexpr std::size_t longest_name = 60;
 
 constexpr std::string_view bar = "    ";
 
@@ -53,6 +52,12 @@ std::string failure_text(const events::tool_result& x, bool verbose) {
   for (auto& c : out) c = c == '_' ? ' ' : c;
   if (message.empty()) return out;
   return message.starts_with(out) ? message : out + ": " + message;
+}
+
+/// It did not run, and waits for a person behind the end of its run.
+bool is_proposed(const events::tool_result& x) {
+  return x.how == outcome::denied && x.err &&
+         x.err->message.starts_with("needs approval, proposal ");
 }
 
 /// A plan's trace says what came of it.
@@ -220,15 +225,18 @@ std::string trace_writer::on(const events::tool_result& x, wall_time) {
   if ((told || silent) && !verbose()) return {};
   const auto detail = result_detail(x.metadata);
   const bool exited = x.how == outcome::failed && has_exit_code(x.metadata);
+  const bool waits = !verbose() && is_proposed(x);
   auto rest = good || exited ? detail
+              : waits        ? std::string{" waits for approval"}
               : stopped      ? " ✗ stopped"
               : told         ? " ✗ denied"
                              : " ✗ " + failure_text(x, verbose());
   const auto time = x.attempts == 0 ? std::string{}
                                     : (stopped ? " after " : " — ") +
                                           short_duration(x.duration_ms);
-  auto out = tag("TOOL", !good) + named(cut(label, rest + time)) +
-             (good ? rest : bad(rest)) + time + "\n";
+  const bool red = !good && !waits;
+  auto out = tag("TOOL", red) + named(cut(label, rest + time)) +
+             (red ? bad(rest) : rest) + time + "\n";
   if (exited && options_.tails && !verbose()) {
     const auto room = columns_ == 0 ? 200 : std::max<std::size_t>(columns_, 20);
     for (const auto& row : last_rows(x.output, room - bar.size() - 1))
@@ -265,36 +273,6 @@ std::string trace_writer::on(const events::plan_updated& x, wall_time) {
   for (const auto& step : plan.steps)
     out.append(bar).append(columns_ == 0 ? step : fit(step, room)).append("\n");
   return out;
-}
-
-/// Where it is decided at once the decision says it all.
-std::string trace_writer::on(const events::approval_required& x, wall_time) {
-  asked_.insert_or_assign(x.proposal, fit(call_name(x), longest_name));
-  if (options_.asks) return {};
-  wanted_ = tag("APPROVAL") + "wanted for " + safe_line(x.tool, 64) + ": " +
-            safe_line(x.title, longest_message) + " (" +
-            safe_line(x.reason, longest_message) + ")\n";
-  return {};
-}
-
-std::string trace_writer::on(const events::approval_resolved& x, wall_time) {
-  auto about = asked_.extract(x.proposal);
-  const bool approved = x.how == events::proposal_outcome::approved;
-  // Who approves all of them wants no word about each.
-  if (approved && x.by == "--approve all" && !verbose()) return {};
-  // The same for what was allowed once and for all.
-  if (approved && x.by.starts_with("always (") && !verbose()) return {};
-  // The run ends, and says why; nothing was decided.
-  if (x.how == events::proposal_outcome::cancelled &&
-      x.reason == riffle::withdrawn && !verbose()) {
-    denied_.insert(x.id);
-    return {};
-  }
-  auto out = tag("APPROVAL") + (about ? about.mapped() + ": " : "") +
-             std::string{to_string(x.how)} + " by " + safe_line(x.by, 64);
-  if (!x.reason.empty()) out += ": " + safe_line(x.reason, longest_message);
-  if (!approved) denied_.insert(x.id);
-  return out + "\n";
 }
 
 std::string trace_writer::on(const events::status& x, wall_time) {

@@ -49,6 +49,16 @@ class trace_writer {
   [[nodiscard]] std::string withdrawn() const;
 
  private:
+  /// Somebody is asked about it.
+  struct asked_call {
+    std::string tool;
+    std::string title;
+    std::string arguments;
+    std::string name;
+  };
+  [[nodiscard]] std::string verdict_name(const asked_call& about,
+                                         const std::string& changed,
+                                         std::string_view how) const;
   struct open_call {
     std::string label;  ///< "read: README.md"
     std::string tool;
@@ -96,8 +106,8 @@ class trace_writer {
   std::size_t columns_ = 0;
   std::string run_;  ///< of the event that is being shown
   std::unordered_map<call_id, open_call> open_;
-  std::unordered_set<call_id> denied_;                  ///< it was said
-  std::unordered_map<proposal_id, std::string> asked_;  ///< "write notes.md"
+  std::unordered_set<call_id> denied_;                 ///< it was said
+  std::unordered_map<proposal_id, asked_call> asked_;  ///< not decided
   std::string wanted_;             ///< said unless it is decided at once
   std::vector<std::string> plan_;  ///< its steps as they were shown
   std::string failed_;  ///< why what was tried again had failed, the last time

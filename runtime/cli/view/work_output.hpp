@@ -54,7 +54,7 @@ class work_output {
   /// While a question hides what goes on: what is left to say of it.
   [[nodiscard]] std::string beside_question(std::size_t more_questions) const {
     return view_->beside_question(std::chrono::steady_clock::now(),
-                                  more_questions);
+                                  more_questions, size().columns - 1);
   }
   [[nodiscard]] bool has_status() const noexcept { return view_->has_status(); }
 

@@ -168,9 +168,11 @@ std::string work_view::status(time_point now, view_size size) const {
   return out;
 }
 
-/// Who asks does not work.
-std::string work_view::beside_question(time_point now, std::size_t more) const {
-  if (!layout_.several || !options_.status) return {};
+/// Who asks does not work; of a run alone other tools may.
+std::string work_view::beside_question(time_point now, std::size_t more,
+                                       std::size_t columns) const {
+  if (!options_.status) return {};
+  if (!layout_.several) return working_.at(0).tools_row(now, columns);
   auto out = std::to_string(done_) + "/" + std::to_string(all_) + " done";
   const auto say = [&](std::size_t n, const char* one, const char* many) {
     if (n > 0) out += ", " + std::to_string(n) + (n == 1 ? one : many);

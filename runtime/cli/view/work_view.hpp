@@ -69,8 +69,8 @@ class work_view {
   [[nodiscard]] std::string doing(std::size_t columns) const;
   /// The sum of it beside a question that hides the rows, with so many more
   /// that wait; "" where there is none.
-  [[nodiscard]] std::string beside_question(time_point now,
-                                            std::size_t more) const;
+  [[nodiscard]] std::string beside_question(time_point now, std::size_t more,
+                                            std::size_t columns) const;
   /// Where the cursor stands.
   [[nodiscard]] cursor_place cursor() const noexcept {
     return screen_.cursor();

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+// The next question comes while what was approved still runs; what was shown is
+// what runs all the same.
+#include <algorithm>
+
+#include "tests/actors/approval_scene.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::testing;
+using namespace std::chrono_literals;
+using events::proposal_outcome;
+
+namespace {
+
+using strings = std::vector<std::string>;
+
+const std::string wants_two = model_calls(0, "act") +
+                              model_calls(1, "act", {{"n", 2}}) +
+                              model_stops("tool_calls");
+
+storage::proposal_record only_open(approval_scene& x) {
+  const auto all = x.undecided();
+  REQUIRE(all.size() == 1);
+  return all[0].what;
+}
+
+void approve_open(approval_scene& x) {
+  x.decide(only_open(x).id, proposal_outcome::approved);
+  x.pass(1s);
+}
+
+/// The first of the two calls has what it needs and runs on, the second one is
+/// asked about.
+void lead_ahead(approval_scene& x) {
+  x.act->from = "content 1";
+  x.run_blocking = false;
+  x.play({wants_two});
+  x.pass(1s);
+  const auto first = only_open(x);
+  approve_open(x);
+  REQUIRE(x.blocking->jobs.size() == 1);
+  REQUIRE(x.act->acted.empty());
+  CHECK(only_open(x).call != first.call);
+}
+
+}  // namespace
+
+TEST_CASE("the next question comes while what was approved runs") {
+  approval_scene x;
+  lead_ahead(x);
+  approve_open(x);
+  CHECK(x.undecided().empty());
+  CHECK(x.blocking->jobs.size() == 1);  // one by one
+  x.run_blocking = true;
+  x.run_out();
+  CHECK(x.act->arguments == strings{R"({"n":1})", R"({"n":2})"});
+  CHECK(x.act->bases == strings{"content 1", "content 1"});
+  CHECK(events_of(x.reader->lines, "approval_required").size() == 2);
+  CHECK(x.outcomes() == strings{"ok", "ok"});
+  x.check();
+}
+
+TEST_CASE("what the running call changed is shown, and asked for, again") {
+  approval_scene x;
+  lead_ahead(x);
+  x.act->also = [&](tools::tool_context&) { x.act->from = "content 2"; };
+  const auto early = only_open(x);
+  SECTION("when it was approved before") { approve_open(x); }
+  SECTION("when it is still open") {}
+  x.run_blocking = true;
+  x.pass(1s);
+  CHECK(x.act->acted.size() == 1);
+  const auto now = only_open(x);
+  CHECK(now.replaces == early.id);
+  CHECK(now.call == early.call);
+  CHECK(now.basis == "content 2");
+  approve_open(x);
+  x.run_out();
+  CHECK(x.act->bases == strings{"content 1", "content 2"});
+  x.check();
+}
+
+TEST_CASE("what only an earlier call makes possible is asked about behind it") {
+  approval_scene x;
+  x.act->from = "content 1";
+  x.run_blocking = false;
+  x.play({wants_two});
+  x.pass(1s);
+  x.act->also = [&](tools::tool_context&) { x.act->impossible.reset(); };
+  const bool comes_true = GENERATE(true, false);
+  const auto first = only_open(x);
+  x.decide(first.id, proposal_outcome::approved);
+  // The second look at the first call comes before the first at the second.
+  x.run_looks = false;
+  x.first_looks = 1;
+  x.pass(1s);
+  x.act->impossible = error{errc::invalid_arguments, "test", "no such file"};
+  if (!comes_true) x.act->also = {};
+  x.run_looks = true;
+  x.pass(1s);
+  CHECK(x.undecided().empty());
+  x.run_blocking = true;
+  x.pass(1s);
+  if (comes_true) {
+    approve_open(x);
+    x.run_out();
+    CHECK(x.outcomes() == strings{"ok", "ok"});
+  } else {
+    x.run_out();
+    CHECK(x.outcomes() == strings{"ok", "failed"});
+    CHECK(x.told(1).find("no such file") != std::string::npos);
+  }
+  x.check();
+}
+
+TEST_CASE("the run ends while one call runs and the next was approved") {
+  approval_scene x;
+  lead_ahead(x);
+  if (GENERATE(true, false)) approve_open(x);
+  x.cancel();
+  x.settle();
+  x.run_blocking = true;
+  x.run_out();
+  CHECK(x.act->acted.size() == 1);
+  CHECK(x.undecided().empty());
+  CHECK(x.outcomes().back() == "cancelled");
+  x.check();
+}
+
+TEST_CASE("what was approved ahead of a crash is looked at when it begins") {
+  const auto stored = std::make_shared<test_journal>();
+  proposal_id early;
+  {
+    approval_scene x{stored};
+    lead_ahead(x);
+    early = only_open(x).id;
+    approve_open(x);
+  }
+  next_life x{stored->crash(1)};
+  const bool changed = GENERATE(true, false);
+  x.act->from = changed ? "content 2" : "content 1";
+  x.go_on();
+  x.pass(1s);
+  if (changed) {
+    CHECK(x.act->acted.empty());
+    CHECK(only_open(x).replaces == early);
+    approve_open(x);
+  }
+  x.run_out();
+  CHECK(x.act->arguments == strings{R"({"n":2})"});
+  CHECK(x.outcomes() == strings{"interrupted", "ok"});
+  x.check();
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// What a line says of a decision, and of a call that waits for one.
+#include "runtime/cli/view/trace_writer.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::cli;
+
+namespace {
+
+struct lines_of {
+  std::string operator()(events::body body) {
+    event x;
+    x.seq = ++seq;
+    x.run = {"run_1"};
+    x.body = std::move(body);
+    return traces.on(x);
+  }
+
+  trace_writer traces{{verbosity::normal, false, true, true}};
+  std::uint64_t seq = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a verdict names what runs, in the room that there is") {
+  const std::string command(100, 'x');
+  events::approval_required wanted;
+  wanted.proposal = {"prop_1"};
+  wanted.id = {"call_1"};
+  wanted.tool = "bash";
+  wanted.arguments = R"({"command":")" + command + R"("})";
+  events::approval_resolved resolved;
+  resolved.how = events::proposal_outcome::approved;
+  resolved.proposal = wanted.proposal;
+  resolved.id = wanted.id;
+  resolved.by = "user";
+  lines_of on;
+  on.traces.set_columns(200);
+  on(wanted);
+  CHECK(on(resolved) == "[APPROVAL] bash " + command + ": approved by user\n");
+  on.traces.set_columns(60);
+  on(wanted);
+  const auto narrow = on(resolved);
+  CHECK(narrow.size() <= 62);  // "…" has three bytes
+  CHECK(narrow.ends_with("…: approved by user\n"));
+  on(wanted);
+  resolved.arguments = R"({"command":"ls"})";
+  CHECK(on(resolved) == "[APPROVAL] bash ls: approved by user, as changed\n");
+}
+
+TEST_CASE("a call that waits for approval behind its run is no failure") {
+  lines_of on;
+  events::tool_call call;
+  call.id = {"call_1"};
+  call.tool = "write";
+  call.arguments = R"({"path":"a1.txt"})";
+  on(call);
+  events::tool_result result;
+  result.id = {"call_1"};
+  result.tool = "write";
+  result.how = outcome::denied;
+  result.err = error{errc::approval_denied, "test",
+                     "needs approval, proposal prop_1: it was not executed "
+                     "and waits for a person's decision"};
+  CHECK(on(result) == "[TOOL] write: a1.txt waits for approval\n");
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// People are asked about a call while an earlier one still runs.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "actors/core/dispatch_queue.hpp"
+#include "tests/core/dispatch_watch.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::core;
+using namespace std::chrono_literals;
+using riffle::testing::letters;
+
+namespace {
+
+const call_id a{"call_a"};
+const call_id b{"call_b"};
+const call_id c{"call_c"};
+const time_point t0 = time_point{} + 1000s;
+
+tool_call asked(const call_id& id, std::vector<std::string> keys = {}) {
+  tool_call x;
+  x.id = id;
+  x.tool = "tool";
+  x.arguments = "{}";
+  x.eff = effect::mutating;
+  x.needs_approval = true;
+  x.keys = std::move(keys);
+  return x;
+}
+
+/// Who is asked about, and why, in order.
+std::vector<std::pair<call_id, ask_reason>> requests(
+    const dispatch_effects& effects) {
+  std::vector<std::pair<call_id, ask_reason>> out;
+  for (const auto& x : effects)
+    if (const auto* request = std::get_if<request_approval>(&x))
+      out.emplace_back(request->call.id, request->why);
+  return out;
+}
+
+using asks = std::vector<std::pair<call_id, ask_reason>>;
+
+dispatch_limits ahead() {
+  dispatch_limits x;
+  x.ask_ahead = true;
+  return x;
+}
+
+/// Three calls that somebody has to agree to; the first one is asked about.
+struct scene {
+  explicit scene(std::vector<tool_call> calls, dispatch_limits limits = ahead())
+      : queue{limits} {
+    for (auto& x : calls) queue.on_call(std::move(x), t0);
+    CHECK(requests(queue.on_gate(true, t0)) == asks{{a, ask_reason::now}});
+  }
+  dispatch_effects yes(const call_id& id) {
+    return queue.on_decision(id, true, {}, t0);
+  }
+  dispatch_effects done(const call_id& id) {
+    queue.on_intent_committed(id, 1, t0);
+    return queue.on_result(id, 1, {}, 0, t0);
+  }
+  dispatch_queue queue;
+};
+
+}  // namespace
+
+TEST_CASE("the next question comes when the last one is answered") {
+  scene x{{asked(a), asked(b), asked(c)}};
+  const auto first = x.yes(a);
+  CHECK(letters(first, a) == "c");
+  CHECK(requests(first) == asks{{b, ask_reason::ahead}});
+  // Approved, but it has to wait; the third one is asked about meanwhile.
+  const auto second = x.yes(b);
+  CHECK(letters(second, b).empty());
+  CHECK(requests(second) == asks{{c, ask_reason::ahead}});
+}
+
+TEST_CASE("without asking ahead it comes when the call has ended") {
+  scene x{{asked(a), asked(b)}, {}};
+  CHECK(requests(x.yes(a)).empty());
+  CHECK(requests(x.done(a)) == asks{{b, ask_reason::now}});
+}
+
+TEST_CASE("what was approved ahead is looked at again when it begins") {
+  scene x{{asked(a), asked(b)}};
+  x.yes(a);
+  x.yes(b);
+  const auto over = x.done(a);
+  CHECK(letters(over, b) == "a");
+  CHECK(requests(over) == asks{{b, ask_reason::again}});
+  SECTION("it is still so") { CHECK(letters(x.yes(b)) == "c"); }
+  SECTION("it is denied now") {
+    CHECK(letters(x.queue.on_decision(b, false, "no", t0)) == "0");
+  }
+  SECTION("the run ends meanwhile") {
+    CHECK(letters(x.queue.on_drain(drain_reason::cancelled, t0), b) == "v");
+    CHECK(letters(x.yes(b)) == "CD");
+  }
+}
+
+TEST_CASE("an open question is looked at anew when an earlier call has acted") {
+  scene x{{asked(a), asked(b), asked(c)}};
+  x.yes(a);
+  CHECK(requests(x.done(a)) == asks{{b, ask_reason::anew}});
+  // The answer counts for what is shown then, and is looked at once more.
+  CHECK(requests(x.yes(b)) == asks{{b, ask_reason::again}});
+  const auto begun = x.yes(b);
+  CHECK(letters(begun, b) == "c");
+  CHECK(requests(begun) == asks{{c, ask_reason::ahead}});
+}
+
+TEST_CASE("what an earlier call names itself is shown when that has ended") {
+  scene x{{asked(a, {"f"}), asked(b, {"f"}), asked(c)}};
+  CHECK(requests(x.yes(a)).empty());  // nor is c asked about before b
+  CHECK(requests(x.done(a)) == asks{{b, ask_reason::now}});
+  const auto more = x.yes(b);
+  CHECK(letters(more, b) == "c");  // and it is not asked about again
+  CHECK(requests(more) == asks{{c, ask_reason::ahead}});
+}
+
+TEST_CASE("a question that comes too early comes later, and in its order") {
+  scene x{{asked(a), asked(b, {"f"}), asked(c)}};
+  CHECK(requests(x.yes(a)) == asks{{b, ask_reason::ahead}});
+  CHECK(x.queue.on_postponed(b, t0).empty());
+  CHECK(requests(x.done(a)) == asks{{b, ask_reason::now}});
+  CHECK(requests(x.yes(b)) == asks{{c, ask_reason::ahead}});
+}
+
+TEST_CASE("one that is withdrawn meanwhile is not postponed") {
+  scene x{{asked(a), asked(b)}};
+  x.yes(a);
+  CHECK(letters(x.queue.on_cancel(b, t0)) == "v");
+  CHECK(letters(x.queue.on_postponed(b, t0)) == "C");
+  CHECK(x.queue.on_postponed(b, t0).empty());
+  CHECK(x.queue.late() == 1);
+}
+
+TEST_CASE("a call that only reads is not asked about before an earlier one") {
+  dispatch_queue queue{ahead()};
+  queue.on_call(asked(a), t0);
+  auto reads = asked(b, {"f"});
+  reads.eff = effect::read_only;
+  // It could begin early, but the other one is asked about at the gate.
+  CHECK(requests(queue.on_call(reads, t0)).empty());
+  CHECK(requests(queue.on_gate(true, t0)) == asks{{a, ask_reason::now}});
+  CHECK(requests(queue.on_decision(a, true, {}, t0)) ==
+        asks{{b, ask_reason::ahead}});
+}
+
+TEST_CASE("what was approved before a crash is looked at again") {
+  dispatch_queue queue{ahead()};
+  restored_call open;
+  open.call = asked(a);
+  open.approved = true;
+  queue.restore({open}, {});
+  CHECK(requests(queue.on_gate(true, t0)) == asks{{a, ask_reason::again}});
+  CHECK(letters(queue.on_decision(a, true, {}, t0)) == "c");
+}
