@@ -134,22 +134,20 @@ TEST_CASE("a conversation at 60, 80, 110 and 200 columns") {
   x.riffle.type("\x04");
   REQUIRE(x.riffle.finish() == 0);
   // Without colours, the marks of Markdown say what stands out.
-  CHECK(
-      x.shown() ==
-      broken("riffle 0.1.0, model default (s). /help shows what can be "
-             "typed.",
-             columns) +
-          "> one task\n# What I do\n\n" + sentence +
-          "\n• `a.txt`\n• b.txt\n\n"
-          "File  │ Lines\n──────┼──────\na.txt │    12\n"
-          "[APPROVAL] bash wants to run:\n│ " +
-          command + "\n" +
-          "[APPROVAL] " + riffle::cli::fit("bash " + command, columns - 30U) +
-          ": approved by user\n" +
-          "[TOOL] bash: " + label +
-          " (1 line, 5 B) — TIME\n\n"
-          "All is done: done\n\n>\n"
-          "Go on: riffle -c, or riffle chat --session ID\n");
+  CHECK(x.shown() ==
+        broken("riffle 0.1.0, model default (s). /help shows what can be "
+               "typed.",
+               columns) +
+            "> one task\n# What I do\n\n" + sentence +
+            "\n• `a.txt`\n• b.txt\n\n"
+            "File  │ Lines\n──────┼──────\na.txt │    12\n"
+            "[APPROVAL] bash wants to run:\n│ " +
+            command + "\n" + "[APPROVAL] " +
+            riffle::cli::fit("bash " + command, columns - 30U) +
+            ": approved by user\n" + "[TOOL] bash: " + label +
+            " (1 line, 5 B) — TIME\n\n"
+            "All is done: done\n\n>\n"
+            "Go on: riffle -c, or riffle chat --session ID\n");
 }
 
 TEST_CASE("a conversation whose terminal changes in each of its states") {
