@@ -219,8 +219,7 @@ TEST_CASE("Ctrl-C stops the run and not the conversation") {
   riffle.type("\x03");
   REQUIRE(riffle.read_next("✗ stopped after "));
   REQUIRE(riffle.read_next("Stopped after "));
-  REQUIRE(riffle.read_next(
-      "What it did and said is kept. Say how to go on."));
+  REQUIRE(riffle.read_next("What it did and said is kept. Say how to go on."));
   REQUIRE(riffle.read_next("> "));
   CHECK_FALSE(has_text(riffle.written(), "check before you"));
   CHECK_FALSE(has_text(riffle.written(), "[RUN]"));
