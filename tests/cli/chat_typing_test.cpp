@@ -58,7 +58,7 @@ struct talk {
   terminal_program riffle;
 };
 
-bool has(const std::string& text, const std::string& part) {
+bool reads_in(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -110,7 +110,7 @@ TEST_CASE("Esc stops the run, and an arrow does not") {
   REQUIRE(x.riffle.read_next("Running: touch a"));
   x.riffle.type("ab\x1b[Dx");
   REQUIRE(x.riffle.read_next("> axb"));
-  CHECK_FALSE(has(x.riffle.written(), "Stopped after "));
+  CHECK_FALSE(reads_in(x.riffle.written(), "Stopped after "));
   x.riffle.type("\x1b");
   REQUIRE(x.riffle.read_next("Stopped after "));
   REQUIRE(x.riffle.read_next("What it did and said is kept."));
@@ -179,7 +179,7 @@ TEST_CASE("what looks like a file and is none is said") {
   REQUIRE(x.riffle.read_next("@nothing.md: there is no such file"));
   REQUIRE(x.riffle.read_next("@data is a folder"));
   REQUIRE(x.riffle.read_next("You said: see"));
-  CHECK_FALSE(has(x.riffle.written(), "@you: there"));
+  CHECK_FALSE(reads_in(x.riffle.written(), "@you: there"));
   CHECK(x.leave() == 0);
 }
 
@@ -197,6 +197,6 @@ TEST_CASE("turns stand apart, and an empty Enter leaves nothing") {
   CHECK(x.leave() == 0);
   const auto text = x.picture();
   INFO(text);
-  CHECK(
-      has(text, "typed.\n> one\nYou said: one\n\n> two\nYou said: two\n\n>\n"));
+  CHECK(reads_in(
+      text, "typed.\n> one\nYou said: one\n\n> two\nYou said: two\n\n>\n"));
 }
