@@ -14,7 +14,7 @@ using words = std::vector<std::string>;
 
 namespace {
 
-std::size_t times(const std::string& text, const std::string& part) {
+std::size_t times_of(const std::string& text, const std::string& part) {
   std::size_t n = 0;
   for (auto at = text.find(part); at != std::string::npos;
        at = text.find(part, at + 1))
@@ -40,7 +40,7 @@ TEST_CASE("every task of a volley and every step is told where it works") {
     for (const auto& request : asked) {
       const auto told = said_by(request, "system");
       CHECK(holds(told, "Where you work:\n- Folder: "));
-      CHECK(times(told, "canary-4417 is the rule.") == 1);
+      CHECK(times_of(told, "canary-4417 is the rule.") == 1);
     }
   }
 }
@@ -70,9 +70,9 @@ TEST_CASE("a volley keeps what all are told once, and goes on with it") {
           std::filesystem::relative(file.path(), folder.path()).string());
   // Of the volley, and of the session that has begun; a page may be written
   // again behind the others.
-  CHECK(times(stored, "canary-4418") > 0);
-  CHECK(times(stored, "canary-4418") < 15);
-  CHECK(times(stored, "canary-4419") < 15);
+  CHECK(times_of(stored, "canary-4418") > 0);
+  CHECK(times_of(stored, "canary-4418") < 15);
+  CHECK(times_of(stored, "canary-4419") < 15);
   // What goes on is told what was there when it was begun.
   folder.write("AGENTS.md", "Another rule.\n");
   hangs = false;
