@@ -230,7 +230,9 @@ TEST_CASE("an exception in any handler costs a recovery and nothing else") {
       "publisher.flush_due",
   };
   for (const auto& handler : handlers_in_sources()) {
-    if (unreachable.contains(handler)) continue;
+    // The registry's are its end, and the runs': registry_death_test.cpp.
+    if (unreachable.contains(handler) || handler.starts_with("run_registry."))
+      continue;
     bool touched = false;
     for (const auto& scenario : scenarios) {
       INFO(scenario.first);

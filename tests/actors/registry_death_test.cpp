@@ -89,6 +89,8 @@ TEST_CASE("a registry that is killed takes its runs along") {
   REQUIRE(x.system->registry().running() > before);
   caf::anon_send_exit(x.registry, caf::exit_reason::kill);
   x.settle();
-  CHECK(x.system->registry().running() < before);
+  // The worker of `look`, which its pool began with the call, is there; of the
+  // run, which has several actors, nothing.
+  CHECK(x.system->registry().running() <= before);
   x.run_blocking = true;
 }
