@@ -285,6 +285,8 @@ int mcp_import(const mcp_command& x, console& io) {
   }
   for (const auto& problem : found.problems)
     io.complain("left out: " + safe_line(problem, 1000));
+  if (names.empty() && found.problems.empty())
+    io.complain("there are no servers in " + x.file);
   if (names.empty()) return usage;
   const int done = save(
       x, *file, std::move(out),
