@@ -117,7 +117,7 @@ TEST_CASE("mcp serve offers the tools that the configuration names") {
   const auto write = x.call("write", {{"path", "b.txt"}, {"content", "b"}});
   INFO(write.out + write.err);
   CHECK(write.status == 1);
-  CHECK(has(write.out + write.err, "nobody"));
+  CHECK(has(write.out + write.err, "approves none"));
   CHECK_FALSE(std::filesystem::exists(x.folder.path() / "b.txt"));
   const auto gone = x.call("read", {{"path", "gone.txt"}});
   CHECK(gone.status == 1);

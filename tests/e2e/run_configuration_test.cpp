@@ -12,6 +12,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// Takes a minute the first time.
+constexpr auto long_once = "test -e began || { echo x > began; sleep 60; }";
+
 /// A person with a configuration of their own, and a file that only `--config`
 /// names; both keep their data in one folder.
 struct two_files {
@@ -44,8 +47,7 @@ struct two_files {
   http_server server{[](const http_request& request) {
     const auto last = json::parse(request.body).at("messages").back();
     return last.at("role") == "user"
-               ? respond_sse(calls(
-                     {{"bash", {{"command", "echo x > began; sleep 60"}}}}))
+               ? respond_sse(calls({{"bash", {{"command", long_once}}}}))
                : respond_sse(answer("done"));
   }};
   work_folder folder;

@@ -175,10 +175,11 @@ std::string place_of(const config::mcp_config& x) {
   if (x.command.empty()) return "url: " + safe_line(x.url, longest) + "\n";
   std::string words;
   for (const auto& word : x.command)
-    words += " " + (word.find_first_of(" \t\n\"'") == word.npos && !word.empty()
-                        ? word
-                        : config::in_quotes(word));
-  return "command:" + safe_line(words, longest) + "\n";
+    words += (words.empty() ? "" : " ") +
+             (word.find_first_of(" \t\n\"'") == word.npos && !word.empty()
+                  ? word
+                  : config::in_quotes(word));
+  return "command: " + safe_line(words, longest) + "\n";
 }
 
 int approve_tools(const mcp_command& x, console& io) {
