@@ -108,8 +108,12 @@ void proposal_tracker_state::on_second_look(const call_id& id,
                                             const call_inspection& seen) {
   const auto& asked = waiting.at(id);
   const auto& shown = spec->cause ? spec->cause->what : asked.record;
+  // Changed arguments are bound to no content, and earlier calls have acted
+  // since they were approved ahead.
+  const bool unseen =
+      asked.early && asked.approved && !asked.approved->arguments.empty();
   const bool holds =
-      asked.approved && still_holds(shown, *asked.approved, seen);
+      asked.approved && !unseen && still_holds(shown, *asked.approved, seen);
   const auto next = ledger.after_look(id, seen.failure.has_value(), holds);
   auto x = take(id);
   switch (next) {
@@ -224,9 +228,11 @@ void proposal_tracker_state::postpone(const undecided_call& x) {
 void proposal_tracker_state::check_again(tool_call call) {
   const auto id = call.id;
   auto known = agreed.extract(id);
+  const bool early = !known.empty();
   if (!known) known = start.agreed.extract(id);
   if (!known) return answer({id, true, {}});
   auto& open = waiting[id] = std::move(known.mapped());
+  open.early = early;
   open.call = std::move(call);
   open.again = true;
   ledger.on_approved(id);

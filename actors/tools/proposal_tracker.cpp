@@ -242,6 +242,7 @@ void proposal_tracker_state::ask(const undecided_call& x,
   entry.notice = request_committed{x.call.id};
   self->send(peers.muxer, std::move(entry));
   waiting.at(x.call.id).again = false;
+  waiting.at(x.call.id).early = false;
 }
 
 /// The call itself ends here; its proposal stays open.

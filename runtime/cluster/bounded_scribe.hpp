@@ -114,7 +114,8 @@ class bounded_scribe : public caf::io::scribe {
         max_frame_{max_frame},
         handshake_{handshake},
         among_{std::move(among)},
-        stream_{loop, fd, std::forward<Ts>(policy)...} {
+        silent_{handshake && among_},
+        stream_{*this, loop, fd, std::forward<Ts>(policy)...} {
     if (!among_) return;
     among_->add(fd);
     from_ = addr() + ":" + std::to_string(port());
@@ -141,7 +142,7 @@ class bounded_scribe : public caf::io::scribe {
     begun_ = true;
     stream_.start(this);
     // The handshake of TLS begins without bytes of ours.
-    if (handshake_) stream_.force_empty_write(this);
+    if (handshake_ && !silent_) stream_.force_empty_write(this);
   }
 
   bool consume(caf::execution_unit* context, const void* bytes,
@@ -157,7 +158,9 @@ class bounded_scribe : public caf::io::scribe {
   void ack_writes(bool on) override { stream_.ack_writes(on); }
   std::vector<char>& wr_buf() override { return stream_.wr_buf(); }
   std::vector<char>& rd_buf() override { return stream_.rd_buf(); }
-  void flush() override { stream_.flush(this); }
+  void flush() override {
+    if (!silent_) stream_.flush(this);
+  }
   void add_to_loop() override { stream_.activate(this); }
   void remove_from_loop() override { stream_.passivate(); }
 
@@ -177,6 +180,43 @@ class bounded_scribe : public caf::io::scribe {
   }
 
  private:
+  /// So long the handshake of TLS may take from its first byte on.
+  static constexpr auto longest_handshake = std::chrono::seconds{5};
+
+  /// Until the peer of an accepted connection speaks there is nothing to write:
+  /// TLS waits for its greeting, a socket can always be written, and CAF would
+  /// try for ever. While it speaks that costs CPU, so not for long.
+  class stream : public caf::io::network::stream_impl<Policy> {
+   public:
+    using base = caf::io::network::stream_impl<Policy>;
+
+    template <class... Ts>
+    explicit stream(bounded_scribe& owner, Ts&&... xs)
+        : base{std::forward<Ts>(xs)...}, owner_{owner} {}
+
+    void handle_event(caf::io::network::operation op) override {
+      owner_.before(op);
+      base::handle_event(op);
+    }
+
+   private:
+    bounded_scribe& owner_;
+  };
+
+  void before(caf::io::network::operation op) {
+    using caf::io::network::operation;
+    const auto now = std::chrono::steady_clock::now();
+    if (silent_ && op == operation::read) {
+      silent_ = false;
+      spoke_ = now;
+      stream_.force_empty_write(this);
+    } else if (handshake_ && among_ && op == operation::write && !silent_ &&
+               now - spoke_ > longest_handshake &&
+               !std::exchange(late_, true)) {
+      refuse("does not end its greeting");
+    }
+  }
+
   void is_known() {
     if (const auto among = std::exchange(among_, nullptr))
       among->remove(stream_.fd());
@@ -191,9 +231,12 @@ class bounded_scribe : public caf::io::scribe {
   const bool handshake_;
   std::shared_ptr<strangers> among_;  ///< null: known, or dialled
   std::string from_;                  ///< of a stranger
+  bool silent_;                       ///< of TLS, taken in: not a byte came yet
+  bool late_ = false;                 ///< its handshake took too long
+  std::chrono::steady_clock::time_point spoke_{};
   bool begun_ = false;
   frame_watch watch_;
-  caf::io::network::stream_impl<Policy> stream_;
+  stream stream_;
 };
 
 }  // namespace riffle::cluster

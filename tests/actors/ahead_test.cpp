@@ -67,6 +67,10 @@ TEST_CASE("what the running call changed is shown, and asked for, again") {
   x.act->also = [&](tools::tool_context&) { x.act->from = "content 2"; };
   const auto early = only_open(x);
   SECTION("when it was approved before") { approve_open(x); }
+  SECTION("when it was approved before, with other arguments") {
+    x.decide(early.id, proposal_outcome::approved, R"({"n":3})");
+    x.pass(1s);
+  }
   SECTION("when it is still open") {}
   x.run_blocking = true;
   x.pass(1s);

@@ -98,6 +98,15 @@ TEST_CASE("beside an empty line half a second of silence is enough") {
   CHECK(x.on(letter_y, true, last + 800ms, false) == key_goal::answer);
 }
 
+TEST_CASE("a question that comes under somebody's fingers waits for Tab") {
+  answer_gate x;
+  x.open_away(start);
+  CHECK_FALSE(x.look(start + 100s, false));
+  CHECK(x.on(letter_y, true, start + 100s, false) == key_goal::text);
+  CHECK(x.on(tab, true, start + 101s, false) == key_goal::moved);
+  CHECK(x.on(letter_y, true, start + 102s, false) == key_goal::answer);
+}
+
 TEST_CASE("who went to the input line by Tab stays there, however silent") {
   answer_gate x;
   x.open(start, false);

@@ -11,6 +11,11 @@ void answer_gate::open(time_point now, bool draft) {
   if (draft) last_typed_ = now;
 }
 
+void answer_gate::open_away(time_point now) {
+  open(now, true);
+  away_ = true;
+}
+
 void answer_gate::not_an_answer(time_point now) {
   answers_ = false;
   last_typed_ = now;

@@ -35,6 +35,10 @@ class answer_gate {
   /// typed that nobody has looked at.
   void open(time_point now, bool draft);
 
+  /// A question takes the place of one that went while a person typed a part of
+  /// its answer: nothing but Tab makes keys answers.
+  void open_away(time_point now);
+
   /// `alone`: nothing else came with it; a paste, and what was typed while
   /// nobody looked, come together. `draft`: as of now.
   key_goal on(const key& x, bool alone, time_point now, bool draft);

@@ -60,7 +60,9 @@ void approval_prompt::on(const event& x) {
   const auto* answered = std::get_if<events::approval_resolved>(&x.body);
   if (answered == nullptr) return;
   if (settling_ == answered->proposal) settling_ = {};
-  if (open_ && open_->id() == answered->proposal) open_.reset();
+  const bool gone = open_ && open_->id() == answered->proposal;
+  if (gone) keep_part();
+  if (gone) open_.reset();
   // The one that is asked for is the first.
   const auto found = std::ranges::find(waiting_, answered->proposal,
                                        &events::approval_required::proposal);
@@ -89,7 +91,10 @@ void approval_prompt::ask() {
   has_picture_ = true;
   const bool before = typed_before();
   // A time before it can be seen: who answers later has had the time.
-  gate_.open(std::chrono::steady_clock::now(), before);
+  if (std::exchange(torn_, false))
+    gate_.open_away(std::chrono::steady_clock::now());
+  else
+    gate_.open(std::chrono::steady_clock::now(), before);
   if (is_plain()) {
     std::string text;
     for (const auto& row : open_->picture()) text += row + "\n";
@@ -332,6 +337,7 @@ void approval_prompt::close_if_decided() {
   checked_ = now;
   const auto now_known = known();
   if (!now_known || !now_known->decided) return;
+  keep_part();
   const auto& found = now_known->decided;
   if (is_plain()) around_.show("\n");
   // The log says that the run ended, or asks anew: nobody decided anything.
@@ -343,6 +349,16 @@ void approval_prompt::close_if_decided() {
   close(found->how == events::proposal_outcome::cancelled
             ? "Decided elsewhere: " + text_of(*found)
             : "");
+}
+
+/// The question goes while a part of its answer is typed: that answers no other
+/// question, and a text is not lost.
+void approval_prompt::keep_part() {
+  if (is_plain() || !open_ || !open_->leave_part()) return;
+  torn_ = true;
+  auto text = reason_.take();
+  if (!text.empty() && around_.typing != nullptr)
+    around_.typing->take({{key_kind::text, std::move(text)}});
 }
 
 /// What it showed is not so any more, and what is so is asked next.
@@ -362,8 +378,7 @@ std::optional<storage::proposal_state> approval_prompt::known() {
   return std::move(found->front());
 }
 
-/// What a person always approves since this was asked for, at the question of
-/// another task or elsewhere, holds for it, too: it need not be asked.
+/// Approved for always meanwhile, at another question: it need not be asked.
 bool approval_prompt::is_covered(const storage::proposal_record& what) {
   const auto grants = around_.rt.grants(what.session);
   if (!grants) return false;

@@ -91,6 +91,7 @@ class approval_prompt {
   void close(const std::string& why);
   void close_if_decided();
   void close_outdated();
+  void keep_part();
   [[nodiscard]] std::optional<storage::proposal_state> known();
   bool is_covered(const storage::proposal_record& what);
   [[nodiscard]] bool in_foreground() const;
@@ -130,6 +131,7 @@ class approval_prompt {
   std::vector<key> early_;  ///< answers before their time, all alike
   std::chrono::steady_clock::time_point early_at_{};
   line_editor reason_;
+  bool torn_ = false;                    ///< see `keep_part`
   std::unique_ptr<terminal_mode> mode_;  ///< of our own, without `typing`
   std::vector<std::string> drawn_;       ///< rows, without colours
   std::size_t picture_rows_ = 0;         ///< the first of them
