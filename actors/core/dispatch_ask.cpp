@@ -26,9 +26,12 @@ void dispatch_queue::ask(entry& x, dispatch_effects& out) {
       request_approval{x.call, x.ahead ? ask_reason::ahead : ask_reason::now});
 }
 
-/// What an earlier call names as its own would be shown as it was before.
+/// What an earlier call names as its own would be shown as it was before. Of a
+/// call that may change anything (a command) nobody knows all that it works on,
+/// so whether an earlier one changed that: it is asked about behind that.
 bool dispatch_queue::may_ask_ahead(const entry& x) {
-  if (!limits_.ask_ahead || x.postponed || *undecided_.begin() != x.place)
+  if (!limits_.ask_ahead || x.postponed || x.call.keys.empty() ||
+      *undecided_.begin() != x.place)
     return false;
   const auto named = open_calls_.last_named_writer_before(x.call, x.place);
   if (named) wait_for(*named, x);

@@ -34,6 +34,7 @@ void approve_open(approval_scene& x) {
 /// asked about.
 void lead_ahead(approval_scene& x) {
   x.act->from = "content 1";
+  x.act->own_keys = true;
   x.run_blocking = false;
   x.play({wants_two});
   x.pass(1s);
@@ -57,6 +58,21 @@ TEST_CASE("the next question comes while what was approved runs") {
   CHECK(x.act->arguments == strings{R"({"n":1})", R"({"n":2})"});
   CHECK(x.act->bases == strings{"content 1", "content 1"});
   CHECK(events_of(x.reader->lines, "approval_required").size() == 2);
+  CHECK(x.outcomes() == strings{"ok", "ok"});
+  x.check();
+}
+
+TEST_CASE("what may change anything is asked about behind what runs") {
+  approval_scene x;
+  x.run_blocking = false;
+  x.play({wants_two});
+  x.pass(1s);
+  approve_open(x);
+  CHECK(x.undecided().empty());
+  x.run_blocking = true;
+  x.pass(1s);
+  approve_open(x);
+  x.run_out();
   CHECK(x.outcomes() == strings{"ok", "ok"});
   x.check();
 }
@@ -88,6 +104,7 @@ TEST_CASE("what the running call changed is shown, and asked for, again") {
 TEST_CASE("what only an earlier call makes possible is asked about behind it") {
   approval_scene x;
   x.act->from = "content 1";
+  x.act->own_keys = true;
   x.run_blocking = false;
   x.play({wants_two});
   x.pass(1s);
@@ -142,6 +159,7 @@ TEST_CASE("what was approved ahead of a crash is looked at when it begins") {
     approve_open(x);
   }
   next_life x{stored->crash(1)};
+  x.act->own_keys = true;
   const bool changed = GENERATE(true, false);
   x.act->from = changed ? "content 2" : "content 1";
   x.go_on();

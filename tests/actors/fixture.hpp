@@ -96,6 +96,7 @@ class recording_tool final : public tools::tool {
       const nlohmann::json& args,
       const std::filesystem::path& workspace) const override {
     fail("keys");
+    if (own_keys) return {args.dump()};
     return tool::keys(args, workspace);
   }
   tools::tool_output run(const nlohmann::json& args,
@@ -116,6 +117,7 @@ class recording_tool final : public tools::tool {
 
   std::string fails_in;              ///< the function that throws …
   bool oddly = false;                ///< … what is no std::exception
+  bool own_keys = false;             ///< it touches what its arguments say
   std::optional<std::string> place;  ///< what it is about, for rules
   mutable int subjects = 0;          ///< so often it was asked for that
   int moves = 0;  ///< so many calls find another place than the judged one

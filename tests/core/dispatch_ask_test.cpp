@@ -20,6 +20,7 @@ const call_id b{"call_b"};
 const call_id c{"call_c"};
 const time_point t0 = time_point{} + 1000s;
 
+/// It changes what it names: something of its own, if nothing is said.
 tool_call asked(const call_id& id, std::vector<std::string> keys = {}) {
   tool_call x;
   x.id = id;
@@ -27,7 +28,7 @@ tool_call asked(const call_id& id, std::vector<std::string> keys = {}) {
   x.arguments = "{}";
   x.eff = effect::mutating;
   x.needs_approval = true;
-  x.keys = std::move(keys);
+  x.keys = keys.empty() ? std::vector{id.value} : std::move(keys);
   return x;
 }
 
@@ -77,6 +78,15 @@ TEST_CASE("the next question comes when the last one is answered") {
   const auto second = x.yes(b);
   CHECK(letters(second, b).empty());
   CHECK(requests(second) == asks{{c, ask_reason::ahead}});
+}
+
+TEST_CASE("what may change anything is asked about behind earlier calls") {
+  auto anything = asked(b);
+  anything.keys.clear();
+  scene x{{asked(a), anything, asked(c)}};
+  CHECK(requests(x.yes(a)).empty());  // nor is c, which comes behind it
+  CHECK(requests(x.done(a)) == asks{{b, ask_reason::now}});
+  CHECK(requests(x.yes(b)) == asks{{c, ask_reason::ahead}});
 }
 
 TEST_CASE("without asking ahead it comes when the call has ended") {
@@ -141,7 +151,9 @@ TEST_CASE("one that is withdrawn meanwhile is not postponed") {
 
 TEST_CASE("a call that only reads is not asked about before an earlier one") {
   dispatch_queue queue{ahead()};
-  queue.on_call(asked(a), t0);
+  auto anything = asked(a);
+  anything.keys.clear();
+  queue.on_call(anything, t0);
   auto reads = asked(b, {"f"});
   reads.eff = effect::read_only;
   // It could begin early, but the other one is asked about at the gate.

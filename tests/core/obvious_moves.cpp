@@ -133,7 +133,7 @@ void obvious_queue::ask(std::size_t position, dispatch_effects& out) {
 
 bool obvious_queue::may_ask_ahead(std::size_t position) const {
   const auto& x = calls_[position];
-  if (!limits_.ask_ahead || x.postponed) return false;
+  if (!limits_.ask_ahead || x.postponed || x.call.keys.empty()) return false;
   for (std::size_t i = 0; i < position; ++i) {
     const auto& before = calls_[i];
     if (before.at == phase::settled) continue;
