@@ -20,14 +20,14 @@ bool still_holds(const storage::proposal_record& shown,
                  const storage::decision_record& approval,
                  const call_inspection& now) {
   const bool edited = !approval.arguments.empty();
-  const auto& basis = edited ? std::string{} : shown.basis;
   if (approval.digest !=
       proposal_digest(shown.tool, edited ? approval.arguments : shown.arguments,
-                      shown.definition, basis))
+                      shown.definition, edited ? std::string{} : shown.basis))
     return false;
   if (shown.definition.empty() || shown.definition != now.definition)
     return false;
-  return basis.empty() || basis == now.preview.basis;
+  // Whoever changed the arguments changed what was shown.
+  return shown.basis.empty() || shown.basis == now.preview.basis;
 }
 
 /// Riffle's own decision takes the same way as a person's: the first that is

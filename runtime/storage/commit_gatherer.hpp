@@ -5,6 +5,7 @@
 #include <functional>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 
 #include "messages/time.hpp"
 
@@ -35,28 +36,42 @@ class commit_gatherer {
   /// … if a unit has so many: who waits for a commit before his next step
   /// brings few.
   static constexpr std::size_t events_of_unit = 6;
+  /// A flood that brings less in one pause is over: what comes behind it, such
+  /// as the text that somebody reads, does not wait for the end of a span.
+  static constexpr std::size_t flood_of_pause =
+      flood_events * (flood_pause / std::chrono::milliseconds{1}) /
+      (span / std::chrono::milliseconds{1});
 
   void on_unit(std::string_view run, std::size_t events) {
     ++units_;
     events_ += events;
+    fresh_ += events;
     if (runs_.size() < many_runs)
       runs_.insert(std::hash<std::string_view>{}(run));
   }
 
   /// A commit has ended.
   void on_commit(time_point now) {
+    const auto fresh = std::exchange(fresh_, 0);
+    const bool paused = now - std::exchange(last_, now) >= flood_pause;
+    if (wait_ == flood_pause && paused && fresh < flood_of_pause)
+      return begin_span(now, {});
     if (now - begin_ < span) return;
-    wait_ = now - begin_ < 2 * span ? wait_of_span() : duration{};
-    begin_ = now;
-    units_ = 0;
-    events_ = 0;
-    runs_.clear();
+    begin_span(now, now - begin_ < 2 * span ? wait_of_span() : duration{});
   }
 
   /// How long to wait for more before the next commit.
   [[nodiscard]] duration wait() const noexcept { return wait_; }
 
  private:
+  void begin_span(time_point now, duration wait) {
+    wait_ = wait;
+    begin_ = now;
+    units_ = 0;
+    events_ = 0;
+    runs_.clear();
+  }
+
   [[nodiscard]] duration wait_of_span() const {
     const bool many = runs_.size() >= many_runs;
     if (many) return units_ >= busy_units ? pause : duration{};
@@ -66,8 +81,10 @@ class commit_gatherer {
   }
 
   time_point begin_{};
+  time_point last_{};  ///< end of the last commit
   std::size_t units_ = 0;
   std::size_t events_ = 0;
+  std::size_t fresh_ = 0;  ///< events since the last commit
   std::unordered_set<std::size_t> runs_;
   duration wait_{};
 };

@@ -113,23 +113,25 @@ TEST_CASE("a cancel while an approval is looked at again leaves no call open") {
   x.check();
 }
 
-TEST_CASE("edited arguments are bound to the tool, not to the old preview") {
+TEST_CASE("edited arguments are bound to the tool and to what was shown") {
   approval_scene x;
   x.act->from = "content 1";
   x.play({wants_act});
   x.pass(1s);
-  const auto id = open_one(x).id;
-  const bool other_tool = GENERATE(false, true);
-  x.act->from = "content 2";
-  if (other_tool) x.act->is = " of another kind";
-  x.decide(id, proposal_outcome::approved, R"({"n":8})");
+  const auto old = open_one(x);
+  const auto changed = GENERATE("nothing", "tool", "content");
+  if (changed == std::string{"tool"}) x.act->is = " of another kind";
+  if (changed == std::string{"content"}) x.act->from = "content 2";
+  x.decide(old.id, proposal_outcome::approved, R"({"n":8})");
   x.pass(1s);
-  if (other_tool) {
-    CHECK(x.act->acted.empty());
-    x.decide(open_one(x).id, proposal_outcome::denied);
-  } else {
+  if (changed == std::string{"nothing"}) {
     CHECK(x.act->arguments == std::vector<std::string>{R"({"n":8})"});
     CHECK(x.act->bases == std::vector<std::string>{""});
+  } else {
+    CHECK(x.act->acted.empty());
+    const auto now = open_one(x);
+    CHECK(now.replaces == old.id);
+    x.decide(now.id, proposal_outcome::denied);
   }
   x.run_out();
   x.check();

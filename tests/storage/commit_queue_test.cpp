@@ -151,6 +151,25 @@ TEST_CASE("a flood of a lone run gathers, until it ends") {
   CHECK(wait_after(1000, 4300us, 1, 10) == 0s);
 }
 
+TEST_CASE("what comes behind a flood waits once") {
+  commit_gatherer g;
+  time_point now{1s};
+  for (int i = 0; i < 100; ++i) {
+    g.on_unit("run_1", 80);
+    g.on_commit(now += 4300us);
+  }
+  REQUIRE(g.wait() == commit_gatherer::flood_pause);
+  SECTION("text at the pace of a model") {
+    g.on_unit("run_1", 4);
+    g.on_commit(now += 4300us);
+    CHECK(g.wait() == 0s);
+  }
+  SECTION("a call that ends the pause says nothing about the flood") {
+    g.on_commit(now += 100us);
+    CHECK(g.wait() == commit_gatherer::flood_pause);
+  }
+}
+
 TEST_CASE("many runs that bring little do not gather") {
   CHECK(wait_after(1000, 1ms, 1000) == 0s);
 }
