@@ -4,11 +4,24 @@
 #include <filesystem>
 #include <system_error>
 
+#include <nlohmann/json.hpp>
+
 #include "runtime/service/stored_request.hpp"
 
 namespace riffle::service {
 
 namespace fs = std::filesystem;
+
+void put_configuration(nlohmann::json& out, const run_configuration& x) {
+  if (x.file.empty()) return;
+  out["configuration"] = {{"file", x.file}, {"digest", x.digest}};
+}
+
+run_configuration read_configuration(const nlohmann::json& from) {
+  const auto x = from.find("configuration");
+  if (x == from.end()) return {};
+  return {x->value("file", ""), x->value("digest", "")};
+}
 
 run_configuration configuration_of(const storage::run_record& x) {
   return request_from_json(x.settings).configuration;

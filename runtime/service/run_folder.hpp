@@ -5,8 +5,11 @@
 // of that process. Whoever goes on with it, or executes what it proposed, does
 // so there or not at all.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+
+#include <nlohmann/json_fwd.hpp>
 
 #include "messages/error.hpp"
 #include "messages/time.hpp"
@@ -23,7 +26,15 @@ struct run_configuration {
   bool operator==(const run_configuration&) const = default;
 };
 
+/// As JSON: nothing where none is on record.
+void put_configuration(nlohmann::json& out, const run_configuration& x);
+/// The opposite: none where `from` has none.
+run_configuration read_configuration(const nlohmann::json& from);
+
 run_configuration configuration_of(const storage::run_record& x);
+
+/// More runs are never unfinished at once: where all are looked at.
+inline constexpr std::size_t most_unfinished = 10'000;
 
 /// How long nodes may still run what a process gave them that has died: they
 /// obey the times of that process.

@@ -9,6 +9,7 @@
 #include "messages/utf8.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/service/match_id.hpp"
+#include "runtime/service/run_folder.hpp"
 #include "runtime/service/stored_request.hpp"
 #include "runtime/service/volley_record.hpp"
 #include "tools/kept_file.hpp"
@@ -58,8 +59,7 @@ std::string title_of(storage::journal& journal, const session_id& id,
 /// Runs that nobody works on, though they have not ended.
 expected<std::unordered_set<run_id>> interrupted_runs(
     storage::journal& journal) {
-  constexpr std::size_t most = 10'000;
-  const auto all = journal.unfinished_runs(most);
+  const auto all = journal.unfinished_runs(most_unfinished);
   if (!all) return unexpected{all.error()};
   std::unordered_set<run_id> out;
   for (const auto& x : *all)

@@ -99,9 +99,7 @@ std::string to_json(const stored_request& x) {
     out["response_schema"] = asked.response_schema;
   if (asked.max_steps) out["max_steps"] = *asked.max_steps;
   if (!x.folder.empty()) out["folder"] = x.folder;
-  if (!x.configuration.file.empty())
-    out["configuration"] = {{"file", x.configuration.file},
-                            {"digest", x.configuration.digest}};
+  put_configuration(out, x.configuration);
   if (x.node_patience > duration{})
     out["node_patience_ns"] = x.node_patience.count();
   if (x.cause) out["cause"] = x.cause->value;
@@ -136,8 +134,7 @@ stored_request request_from_json(const std::string& text) {
                   from.value("asked_own", false)};
   asked.response_schema = from.value("response_schema", "");
   x.folder = from.value("folder", "");
-  if (const auto by = from.find("configuration"); by != from.end())
-    x.configuration = {by->value("file", ""), by->value("digest", "")};
+  x.configuration = read_configuration(from);
   x.node_patience = duration{from.value("node_patience_ns", std::int64_t{0})};
   x.plan_session = session_id{from.value("plan_session", "")};
   x.plan = from.value("plan", "");

@@ -49,9 +49,7 @@ std::string to_text(const volley_record& x) {
                      {"fail_fast", x.request.fail_fast},
                      {"folder", x.folder},
                      {"tasks", nlohmann::json::array()}};
-  if (!x.configuration.file.empty())
-    out["configuration"] = {{"file", x.configuration.file},
-                            {"digest", x.configuration.digest}};
+  put_configuration(out, x.configuration);
   if (auto shared = shared_json(x.request.shared); !shared.empty())
     out["shared"] = std::move(shared);
   for (const auto& task : x.request.tasks)
@@ -77,8 +75,7 @@ expected<volley_record> read_record(const std::string& id,
     x.request.fail_fast = from.at("fail_fast").get<bool>();
     x.folder = from.at("folder").get<std::string>();
     // Volleys of older versions have none of these.
-    if (const auto by = from.find("configuration"); by != from.end())
-      x.configuration = {by->value("file", ""), by->value("digest", "")};
+    x.configuration = read_configuration(from);
     if (from.contains("shared"))
       x.request.shared = read_shared(from.at("shared"));
     for (const auto& one : from.at("tasks")) {

@@ -11,6 +11,7 @@
 
 #include "runtime/cli/terminal/choose.hpp"
 #include "runtime/cli/view/exit_status.hpp"
+#include "runtime/service/run_folder.hpp"
 
 namespace riffle::cli {
 
@@ -23,9 +24,6 @@ using storage::run_state;
 /// more.
 constexpr auto end_limit = 15s;
 constexpr auto between_looks = 50ms;
-
-/// More runs are never unfinished at once.
-constexpr std::size_t most_unfinished = 10'000;
 
 /// The run's state once it has ended, or what it was at last.
 template <class Find>
@@ -56,7 +54,7 @@ expected<run_state> end_here(const sessions_command& x,
 /// Whose process works on it, for people; empty: nobody's.
 expected<std::string> worked_on_by(const run_id& id,
                                    const service::sessions& all) {
-  const auto open = all.unfinished(most_unfinished);
+  const auto open = all.unfinished(service::most_unfinished);
   if (!open) return unexpected{open.error()};
   const auto found = std::ranges::find_if(
       *open, [&](const auto& x) { return x.run.id == id; });

@@ -17,9 +17,6 @@ namespace riffle::cli {
 
 namespace {
 
-/// More runs are never unfinished at once.
-constexpr std::size_t most = 10'000;
-
 /// `a` may be none.
 bool same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
   std::error_code failed;
@@ -47,7 +44,7 @@ expected<service::run_configuration> configuration_of_unfinished(
     if (!volley) return unexpected{std::move(volley.error())};
     return std::move(volley->configuration);
   }
-  const auto all = (*journal)->unfinished_runs(most);
+  const auto all = (*journal)->unfinished_runs(service::most_unfinished);
   if (!all) return unexpected{all.error()};
   const auto found = std::ranges::find_if(*all, [&](const auto& x) {
     return x.run.session.value == id || x.run.id.value == id;
