@@ -10,6 +10,7 @@
 #include <system_error>
 #include <unistd.h>
 
+#include "runtime/base/locked_files.hpp"
 #include "runtime/base/unique_fd.hpp"
 
 namespace riffle {
@@ -68,8 +69,8 @@ tl::expected<std::string, std::string> read_within(
     const std::filesystem::path& file, const read_limits& limits) {
   if (file.empty()) return problem{"has no name"};
   // Not blocking: opening a pipe would wait for somebody who writes.
-  const unique_fd in{
-      ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
+  const auto in =
+      open_unlocked(file.string(), O_RDONLY | O_NONBLOCK | O_NOCTTY);
   if (!in) return cannot_read(errno);
   struct stat about{};
   if (::fstat(in.get(), &about) != 0) return cannot_read(errno);

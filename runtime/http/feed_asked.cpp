@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "runtime/http/sse.hpp"
+
 namespace riffle::http {
 
 namespace {
@@ -76,7 +78,9 @@ expected<feed_place_is> judge_feed_place(storage::journal& journal,
   if (!exact->entries.empty()) {
     const auto& next = exact->entries.front();
     known_runs none;
-    const auto run = find_feed_run(journal, next.run, none);
+    const auto found = find_feed_run(journal, next.run, none);
+    if (!found) return unexpected{found.error()};
+    const auto& run = *found;
     const bool its = next.first.seq == x.seq && run && (!has || has(*run));
     return its ? known : strange;
   }

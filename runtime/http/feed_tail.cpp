@@ -24,13 +24,17 @@ constexpr std::size_t most_known = 10'000;
 
 }  // namespace
 
-std::shared_ptr<const feed_run> find_feed_run(storage::journal& journal,
-                                              const run_id& id,
-                                              known_runs& known) {
+expected<std::shared_ptr<const feed_run>> find_feed_run(
+    storage::journal& journal, const run_id& id, known_runs& known) {
   if (const auto at = known.find(id); at != known.end()) return at->second;
   if (known.size() >= most_known) known.clear();
   const auto run = journal.load_run(id);
-  if (!run) return nullptr;
+  if (!run && run.error().code == errc::not_found) return nullptr;
+  if (!run && run.error().code == errc::storage_corrupt) {
+    log_warn("server", render(run.error()));
+    return nullptr;
+  }
+  if (!run) return unexpected{run.error()};
   auto made = std::make_shared<const feed_run>(
       feed_run{run->session, origin_of(*run).by, volley_of(*run)});
   known.emplace(id, made);
@@ -42,17 +46,21 @@ feed_piece read_piece(storage::journal& journal,
                       known_runs& known) {
   feed_piece out;
   out.next = after;
+  const auto fail = [&](const error& why) {
+    log_warn("server", render(why));
+    feed_piece none;
+    none.next = after;
+    none.failed = true;
+    return none;
+  };
   const auto page = journal.read_feed(after, page_bytes);
-  if (!page) {
-    log_warn("server", render(page.error()));
-    out.failed = true;
-    return out;
-  }
+  if (!page) return fail(page.error());
   for (const auto& x : page->entries) {
     auto run = find_feed_run(journal, x.run, known);
-    if (!run || (has && !has(*run))) continue;
+    if (!run) return fail(run.error());
+    if (*run == nullptr || (has && !has(**run))) continue;
     out.items.push_back(
-        {x.first, x.block.last_seq, std::move(run), x.block.lines,
+        {x.first, x.block.last_seq, std::move(*run), x.block.lines,
          std::make_shared<const std::string>(
              to_sse(*x.block.lines, x.block.first_seq, feed_prefix(x.first)))});
   }

@@ -48,13 +48,13 @@ struct feed_piece {
 using known_runs = std::unordered_map<run_id, std::shared_ptr<const feed_run>>;
 using feed_filter = std::function<bool(const feed_run&)>;
 
-/// Null: it is gone. Blocks.
-std::shared_ptr<const feed_run> find_feed_run(storage::journal& journal,
-                                              const run_id& id,
-                                              known_runs& known);
+/// Null: it is gone, or damaged (logged). Fails where it cannot be read now.
+/// Blocks.
+expected<std::shared_ptr<const feed_run>> find_feed_run(
+    storage::journal& journal, const run_id& id, known_runs& known);
 
 /// A page of the order behind `after`: what `has` wants of it (null: all).
-/// Runs that are gone are left out. Blocks.
+/// Runs that are gone or damaged are left out. Blocks.
 feed_piece read_piece(storage::journal& journal,
                       const storage::feed_place& after, const feed_filter& has,
                       known_runs& known);

@@ -7,6 +7,7 @@
 #include "runtime/config/home.hpp"
 #include "runtime/storage/private_files.hpp"
 #include "runtime/storage/read_only_journal.hpp"
+#include "runtime/storage/storage_error.hpp"
 
 namespace riffle::service {
 
@@ -31,7 +32,8 @@ expected<std::shared_ptr<storage::journal>> open_journal(
   // A full disk: what is there can be looked at, and deleted.
   if (use == journal_use::reads) {
     if (auto looked = storage::open_read_only_journal(*folder)) return looked;
-  } else if (storage::free_reserve(*folder)) {
+  } else if (storage::wants_room(opened.error()) &&
+             storage::free_reserve(*folder)) {
     return storage::open_sqlite_journal(*folder, mode);
   }
   return opened;

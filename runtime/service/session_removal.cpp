@@ -7,6 +7,7 @@
 #include "runtime/service/stored_request.hpp"
 #include "runtime/service/volley_record.hpp"
 #include "runtime/storage/readable_session.hpp"
+#include "runtime/storage/storage_error.hpp"
 #include "tools/kept_file.hpp"
 
 namespace riffle::service {
@@ -182,7 +183,7 @@ expected<void> sessions::remove_one(const session_snapshot& x) const {
     return any;
   };
   auto done = journal_->delete_session(x.session);
-  if (!done && done.error().retryable && remove_files())
+  if (!done && storage::wants_room(done.error()) && remove_files())
     done = journal_->delete_session(x.session);
   if (done) remove_files();
   return done;

@@ -15,6 +15,7 @@
 #include "messages/utf8.hpp"
 #include "runtime/base/digest.hpp"
 #include "runtime/base/folders.hpp"
+#include "runtime/base/locked_files.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/base/unique_fd.hpp"
 
@@ -36,8 +37,8 @@ struct read_file_result {
 
 read_file_result read_plain(const fs::path& file, std::size_t most) {
   // A pipe must not hold us.
-  const unique_fd fd{
-      ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)};
+  const auto fd =
+      open_unlocked(file.string(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   struct stat about{};
   if (!fd || ::fstat(fd.get(), &about) != 0) return {"", 0, "cannot be read"};
   if (!S_ISREG(about.st_mode)) return {"", 0, "is no file"};

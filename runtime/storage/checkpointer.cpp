@@ -46,21 +46,37 @@ void checkpointer::await_copy() {
                  [&] { return ended_ >= awaited || stopping_; });
 }
 
+void checkpointer::empty() {
+  {
+    std::lock_guard lock{mutex_};
+    wanted_ = true;
+    empty_ = tries_to_empty;
+  }
+  wake_.notify_one();
+}
+
 void checkpointer::work() {
   ::pthread_setname_np(::pthread_self(), "riffle.wal");
   std::unique_lock lock{mutex_};
+  const auto is_due = [this] { return wanted_ || stopping_; };
   for (;;) {
-    wake_.wait(lock, [this] { return wanted_ || stopping_; });
-    if (stopping_) break;
+    if (empty_ > 0)
+      wake_.wait_for(lock, std::chrono::seconds{1}, is_due);
+    else
+      wake_.wait(lock, is_due);
+    const bool empty = empty_ > 0;
+    if (stopping_ && !(wanted_ && empty)) break;
     wanted_ = false;
     ++begun_;
     lock.unlock();
+    bool again = false;
     try {
-      copy();
+      again = !copy(empty);
     } catch (const std::exception& problem) {
       fail(problem.what());
     }
     lock.lock();
+    if (empty && !wanted_) empty_ = again ? empty_ - 1 : 0;
     ended_ = begun_;
     done_.notify_all();
   }
@@ -69,18 +85,22 @@ void checkpointer::work() {
 }
 
 /// Passive: waits for nobody, and nobody waits. What a busy writer added
-/// meanwhile stays for the next time, up to a limit.
-void checkpointer::copy() {
+/// meanwhile stays for the next time, up to a limit. False: the log is not
+/// empty, though it is to be.
+bool checkpointer::copy(bool empty) {
   if (!db_) {
     db_ = std::make_unique<sqlite::database>(file_, options_.timeout);
     db_->execute(options_.mode == durability::disk
                      ? "PRAGMA synchronous = FULL"
                      : "PRAGMA synchronous = NORMAL");
   }
+  bool done = true;
   if (run(SQLITE_CHECKPOINT_PASSIVE).pages >= options_.most_pages)
     run(SQLITE_CHECKPOINT_RESTART);
+  if (empty) done = !run(SQLITE_CHECKPOINT_TRUNCATE).busy;
   ++count_;
   told_ = false;
+  return done;
 }
 
 checkpointer::progress checkpointer::run(int mode) {
@@ -88,7 +108,8 @@ checkpointer::progress checkpointer::run(int mode) {
   const int code =
       sqlite3_wal_checkpoint_v2(db_->get(), nullptr, mode, &x.pages, &x.copied);
   // Busy: another process copies, or readers are in the way.
-  if (code != SQLITE_OK && (code & 0xFF) != SQLITE_BUSY) db_->fail(code);
+  x.busy = (code & 0xFF) == SQLITE_BUSY;
+  if (code != SQLITE_OK && !x.busy) db_->fail(code);
   return x;
 }
 

@@ -46,18 +46,27 @@ class checkpointer {
   /// file.
   void on_commit(int wal_pages);
 
+  /// What was deleted stands in the log, too, until it is copied and cut: that
+  /// is begun, and tried again while somebody reads. Returns at once; who ends
+  /// this object waits for one try.
+  void empty();
+
   /// How often it copied.
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
 
  private:
+  /// A second apart.
+  static constexpr int tries_to_empty = 60;
+
   struct progress {
     int pages = 0;   ///< in the log
     int copied = 0;  ///< of them
+    bool busy = false;
   };
 
   void await_copy();
   void work();
-  void copy();
+  bool copy(bool empty);
   progress run(int mode);
   void fail(const std::string& why);
 
@@ -73,6 +82,7 @@ class checkpointer {
   std::uint64_t begun_ = 0;  ///< copies
   std::uint64_t ended_ = 0;
   bool wanted_ = false;
+  int empty_ = 0;  ///< tries that are left
   bool stopping_ = false;
   std::thread thread_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The events of all runs, in the order in which they were committed.
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <optional>
 #include <unordered_map>
@@ -33,6 +34,12 @@ std::uint64_t number_of_run(std::int64_t key) {
   return static_cast<std::uint64_t>(key / block_key(1, 0));
 }
 
+/// Of a piece that is left out.
+std::uint64_t name_of(std::uint64_t a, std::uint64_t b) {
+  constexpr std::uint64_t odd = 0x9E3779B97F4A7C15;
+  return (a * odd) ^ std::rotl(b * odd, 32);
+}
+
 /// All of a commit is before it.
 feed_place behind(std::uint64_t commit) {
   return {commit, static_cast<std::uint64_t>(max_runs), 0};
@@ -63,7 +70,7 @@ run_row row_reader::run_of_number(std::uint64_t n) {
 class row_reader::feed_walk {
  public:
   feed_walk(row_reader& rows, const feed_place& after, std::uint64_t last,
-            const log_extent& log, std::size_t& left_out)
+            const log_extent& log, feed_losses& left_out)
       : rows_{rows},
         after_{after},
         last_{last},
@@ -122,7 +129,7 @@ class row_reader::feed_walk {
       try {
         add_row(rows);
       } catch (const damaged&) {
-        ++left_out_;
+        left_out_.insert(name_of(rows.number(0), rows.number(1)));
       }
     }
   }
@@ -154,7 +161,7 @@ class row_reader::feed_walk {
   const feed_place after_;
   const std::uint64_t last_;
   const log_extent log_;
-  std::size_t& left_out_;
+  feed_losses& left_out_;
   std::uint64_t next_;     ///< the first commit that was not looked at
   feed_place given_ = {};  ///< all up to it was
   std::uint64_t step_ = first_commits;
@@ -221,7 +228,7 @@ bool row_reader::is_behind_hole(const feed_item& item, feed_runs& near,
 feed_page row_reader::read_feed_part(const feed_place& after,
                                      std::size_t max_bytes,
                                      const log_extent& extent,
-                                     std::size_t& left_out) {
+                                     feed_losses& left_out) {
   feed_page page;
   const auto most = extent.last;
   const auto last = std::min(most, after.commit + page_commits);
@@ -233,21 +240,24 @@ feed_page row_reader::read_feed_part(const feed_place& after,
     const auto item = walk.next();
     if (!item) break;
     try {
-      if (is_behind_hole(*item, near, after)) ++left_out;
+      if (is_behind_hole(*item, near, after))
+        left_out.insert(name_of(item->first.run, ~item->first.seq));
       add_item(*item, near, page, bytes);
     } catch (const damaged&) {  // it costs none of the others
-      ++left_out;
+      left_out.insert(name_of(item->first.run, item->first.seq));
       page.next = {item->first.commit, item->first.run, item->last_seq};
     }
   }
   if (bytes >= max_bytes && !page.entries.empty()) return page;
-  if (last > page.next.commit) page.next = behind(last);
+  // All of these commits is in the page: whoever has read to the end waits
+  // there, where `end_of_feed` is.
+  page.next = std::max(page.next, behind(last));
   page.end = last == most;
   return page;
 }
 
 feed_page row_reader::read_feed(const feed_place& after, std::size_t max_bytes,
-                                std::size_t& left_out) {
+                                feed_losses& left_out) {
   log_.refresh();
   const auto extent = log_.known();
   auto page = read_feed_part(after, max_bytes, extent, left_out);

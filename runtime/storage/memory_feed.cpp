@@ -35,6 +35,7 @@ feed_page memory_store::read_feed(const feed_place& after,
     page.next = {x.first.commit, x.first.run, x.block.last_seq};
     page.entries.push_back(std::move(x));
   }
+  page.next = std::max(page.next, end_of_feed());
   page.end = true;
   return page;
 }

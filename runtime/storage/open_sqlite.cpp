@@ -41,6 +41,24 @@ sqlite::database open_writer(const fs::path& file,
   return db;
 }
 
+/// SQLite takes a log away whose file is new, and with it what a killed process
+/// left there.
+std::optional<error> find_lost_file(const fs::path& file) {
+  constexpr std::uintmax_t header = 32;
+  std::error_code none;
+  const auto wal = file.string() + "-wal";
+  const auto bytes = fs::file_size(wal, none);
+  if (none || bytes <= header) return {};
+  const auto size = fs::file_size(file, none);
+  if (!none && size != 0) return {};
+  return error{errc::storage_unavailable,
+               "open_journal",
+               wal + " has commits of a " + file.filename().string() +
+                   " that is not here: put it back, or move the log away",
+               false,
+               {}};
+}
+
 /// `~` is not expanded here; "a/" and "a" are the same folder.
 expected<fs::path> tidy(const fs::path& folder) {
   std::error_code gone;
@@ -76,6 +94,7 @@ expected<std::unique_ptr<sqlite_journal>> sqlite_journal::open(
   // One at a time: who sweeps or checks must not meet one who begins.
   auto lock = lock_folder(folder, options.timeout);
   if (!lock) return unexpected{lock.error()};
+  if (auto lost = find_lost_file(file)) return unexpected{std::move(*lost)};
   create_private_file(file);
   make_files_private(folder);
   auto owner = owner_lock::create(folder / "owners");

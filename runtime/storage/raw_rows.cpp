@@ -50,20 +50,30 @@ std::string session_of(const run_row& x, std::uint64_t crc) {
 
 }  // namespace
 
-std::vector<run_row> row_reader::raw_runs_of(const session_id& id) {
+/// Empty: the indexes do not agree, or lead nowhere.
+std::vector<run_row> row_reader::indexed_runs_of(const session_id& id) {
   std::vector<run_row> all;
-  {
+  try {
     auto found = runs_by_session_.query(id.value);
     while (found.next()) {
       auto x = raw_run(found);
       if (session_of(x, found.number(6)) == id.value)
         all.push_back(std::move(x));
     }
+    if (count(runs_by_session_again_, id.value) != all.size()) all.clear();
+  } catch (const sqlite::failure& problem) {
+    if (!problem.is_corrupt()) throw;
+    all.clear();
   }
-  if (!all.empty() && count(runs_by_session_again_, id.value) == all.size())
-    return all;
+  return all;
+}
+
+std::vector<run_row> row_reader::raw_runs_of(const session_id& id,
+                                             bool by_each_row) {
+  if (!by_each_row)
+    if (auto all = indexed_runs_of(id); !all.empty()) return all;
   // An index has lost it, or its row shows another session.
-  all.clear();
+  std::vector<run_row> all;
   auto every = every_run_.query();
   while (every.next()) {
     auto x = raw_run(every);

@@ -11,6 +11,7 @@
 #include "runtime/storage/reader_pool.hpp"
 #include "runtime/storage/schema.hpp"
 #include "runtime/storage/storage_error.hpp"
+#include "runtime/storage/told_losses.hpp"
 
 namespace riffle::storage {
 
@@ -137,11 +138,11 @@ class read_only_journal final : public journal {
   }
   expected<feed_page> read_feed(const feed_place& after,
                                 std::size_t max_bytes) override {
-    std::size_t left_out = 0;
+    feed_losses left_out;
     auto page = read("read_feed", [&](row_reader& rows) {
       return rows.read_feed(after, max_bytes, left_out);
     });
-    tell(left_out, "pieces are left out of the order of all runs");
+    tell(told_losses_.add(left_out), left_out_of_feed);
     return page;
   }
   expected<feed_place> end_of_feed() override {
@@ -236,6 +237,7 @@ class read_only_journal final : public journal {
 
   const fs::path owners_;
   const fs::path file_;
+  told_losses told_losses_;
   reader_pool readers_;
 };
 

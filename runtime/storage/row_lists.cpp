@@ -18,6 +18,17 @@ bool is_plain_id(std::string_view id) {
   });
 }
 
+/// The second way where an entry of an index leads to no row.
+template <class F, class G>
+void with_sound_index(F of_index, G of_table) {
+  try {
+    return of_index();
+  } catch (const sqlite::failure& problem) {
+    if (!problem.is_corrupt()) throw;
+  }
+  of_table();
+}
+
 std::int64_t limit_of(std::size_t limit) {
   return static_cast<std::int64_t>(
       std::min<std::size_t>(limit, static_cast<std::size_t>(max_runs)));
@@ -29,8 +40,7 @@ std::vector<session_id> row_reader::list_sessions(std::size_t limit,
                                                   std::size_t& damaged_ones) {
   std::vector<session_id> all;
   damaged_ones = 0;
-  auto found = sessions_.query(limit_of(limit));
-  while (found.next()) {
+  const auto take = [&](const sqlite::rows& found) {
     try {
       all.push_back({read_run(found, "a session").session});
     } catch (const damaged&) {
@@ -39,7 +49,19 @@ std::vector<session_id> row_reader::list_sessions(std::size_t limit,
       if (auto id = found.text(2); is_plain_id(id))
         all.push_back({std::move(id)});
     }
-  }
+  };
+  const auto of_index = [&] {
+    auto found = sessions_.query(limit_of(limit));
+    while (found.next()) take(found);
+  };
+  const auto of_table = [&] {
+    all.clear();
+    damaged_ones = 1;
+    auto found = runs_before_.query(std::numeric_limits<std::int64_t>::max());
+    while (all.size() < limit && found.next())
+      if (found.integer(3) == 1) take(found);
+  };
+  with_sound_index(of_index, of_table);
   return all;
 }
 
@@ -84,14 +106,25 @@ std::vector<run_row> row_reader::active_runs(std::size_t limit,
                                              std::size_t& left_out) {
   std::vector<run_row> all;
   left_out = 0;
-  auto found = active_runs_.query(limit_of(limit));
-  while (found.next()) {
+  const auto take = [&](const sqlite::rows& found) {
     try {
       all.push_back(read_run(found, "a run"));
     } catch (const damaged&) {
       ++left_out;
     }
-  }
+  };
+  const auto of_index = [&] {
+    auto found = active_runs_.query(limit_of(limit));
+    while (found.next()) take(found);
+  };
+  const auto of_table = [&] {
+    all.clear();
+    left_out = 0;
+    auto found = runs_before_.query(std::numeric_limits<std::int64_t>::max());
+    while (all.size() < limit && found.next())
+      if (found.integer(4) == 0) take(found);
+  };
+  with_sound_index(of_index, of_table);
   return all;
 }
 

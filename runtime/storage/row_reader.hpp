@@ -20,6 +20,10 @@ namespace riffle::storage {
 
 class page_writer;
 
+/// Pieces that the order of all runs leaves out as they are damaged: a number
+/// for each, the same whenever it is met.
+using feed_losses = std::set<std::uint64_t>;
+
 /// Reads rows over one connection and checks each one. Each function wants a
 /// transaction around it if it must see one state. They throw
 /// `sqlite::failure` and `damaged`.
@@ -38,8 +42,10 @@ class row_reader {
   const std::string& log_problem();
 
   /// The rows of a session's runs as they are, also damaged ones, for who
-  /// deletes it. Empty: nothing is known of it.
-  std::vector<run_row> raw_runs_of(const session_id& id);
+  /// deletes it. Empty: nothing is known of it. `by_each_row`: indexes say what
+  /// damaged rows say by now, so each row is looked at.
+  std::vector<run_row> raw_runs_of(const session_id& id,
+                                   bool by_each_row = false);
   /// Ids of its calls, if those and all lines are there that its head counts.
   std::optional<std::set<std::string>> calls_if_whole(const run_row& run);
   /// Those that damaged rows and lines show, too.
@@ -65,9 +71,9 @@ class row_reader {
   /// Runs that have not ended, newest first. Damaged rows as above.
   std::vector<run_row> active_runs(std::size_t limit, std::size_t& left_out);
 
-  /// See `event_log::read_feed`. What is damaged is left out and counted.
+  /// See `event_log::read_feed`. What is damaged is left out and named.
   feed_page read_feed(const feed_place& after, std::size_t max_bytes,
-                      std::size_t& left_out);
+                      feed_losses& left_out);
   feed_place end_of_feed();
   /// Nothing: no event of it is in the order.
   std::optional<feed_place> start_in_feed(const run_row& run);
@@ -83,6 +89,7 @@ class row_reader {
   file_reader& files() noexcept { return files_; }
 
  private:
+  std::vector<run_row> indexed_runs_of(const session_id& id);
   /// Which events a commit brought, of which run.
   struct feed_item {
     feed_place first;
@@ -97,7 +104,7 @@ class row_reader {
   bool is_behind_hole(const feed_item& item, feed_runs& near,
                       const feed_place& after);
   feed_page read_feed_part(const feed_place& after, std::size_t max_bytes,
-                           const log_extent& extent, std::size_t& left_out);
+                           const log_extent& extent, feed_losses& left_out);
   run_row run_of_number(std::uint64_t n);
   run_row read_run(const sqlite::rows& from, const std::string& whose);
   std::size_t count(sqlite::statement& s, std::string_view key);

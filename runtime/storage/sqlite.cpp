@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "runtime/base/locked_files.hpp"
 #include "runtime/storage/read_errors.hpp"
 
 namespace riffle::storage::sqlite {
@@ -39,8 +40,20 @@ std::string frozen_name(const std::string& file) {
 
 }  // namespace
 
+database::locked::locked(std::string name) : file{std::move(name)} {
+  hold_locked(file);
+  hold_locked(file + "-shm");
+}
+
+database::locked::~locked() {
+  if (file.empty()) return;
+  release_locked(file + "-shm");
+  release_locked(file);
+}
+
 database::database(const std::filesystem::path& file,
-                   std::chrono::milliseconds timeout, access how) {
+                   std::chrono::milliseconds timeout, access how)
+    : locked_{file.string()} {
   sqlite3* raw = nullptr;
   const int mode = how == access::write
                        ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE

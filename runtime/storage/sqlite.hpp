@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace riffle::storage::sqlite {
 
@@ -55,9 +56,20 @@ class database {
   [[noreturn]] void fail(int code) const;
 
  private:
+  /// Nothing else of this process opens its files
+  /// (runtime/base/locked_files.hpp).
+  struct locked {
+    explicit locked(std::string name);
+    ~locked();
+    locked(locked&& x) noexcept : file{std::exchange(x.file, {})} {}
+    locked& operator=(locked&&) = delete;
+
+    std::string file;  ///< empty: moved from
+  };
   struct closer {
     void operator()(sqlite3* x) const noexcept { sqlite3_close_v2(x); }
   };
+  locked locked_;
   std::unique_ptr<sqlite3, closer> handle_;
 };
 

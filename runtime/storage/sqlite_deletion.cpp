@@ -6,6 +6,7 @@
 #include "runtime/storage/private_files.hpp"
 #include "runtime/storage/readable_session.hpp"
 #include "runtime/storage/sqlite_guarded.hpp"
+#include "runtime/storage/storage_error.hpp"
 
 namespace riffle::storage {
 
@@ -25,22 +26,24 @@ expected<void> sqlite_journal::delete_session(const session_id& id) {
   const auto remove = [&](bool after_reindex) {
     return write<void>("delete_session", [&] {
       if (after_reindex) writer_->db.execute("REINDEX");
-      return delete_in_transaction(id);
+      return delete_in_transaction(id, after_reindex);
     });
   };
   auto done = remove(false);
   // The way to make room on a full disk needs some.
-  if (!done && done.error().retryable && free_reserve(data_dir_))
+  if (!done && wants_room(done.error()) && free_reserve(data_dir_))
     done = remove(false);
   // An index that has lost a row keeps it from going.
   if (!done && done.error().code == errc::storage_corrupt)
     if (auto again = remove(true)) done = std::move(again);
+  if (done) checkpoints_.empty();
   return done;
 }
 
-expected<void> sqlite_journal::delete_in_transaction(const session_id& id) {
+expected<void> sqlite_journal::delete_in_transaction(const session_id& id,
+                                                     bool is_damaged) {
   auto& units = writer_->units;
-  const auto runs = units.reader().raw_runs_of(id);
+  const auto runs = units.reader().raw_runs_of(id, is_damaged);
   if (runs.empty() && !has_state(units.reader(), id))
     return missing("delete_session", "session " + id.value);
   for (const auto& x : runs)

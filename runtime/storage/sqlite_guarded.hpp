@@ -34,4 +34,17 @@ expected<T> sqlite_journal::write(const char* op, F f) {
   return result;
 }
 
+/// The same; where a damaged index keeps it from it, all are made anew, once.
+template <class T, class F>
+expected<T> sqlite_journal::write_mended(const char* op, F f) {
+  auto x = write<T>(op, f);
+  if (x || !is_malformed(x.error()) || reindexed_.exchange(true)) return x;
+  note(file_.string() + ": " + x.error().message +
+       ": the indexes are made anew");
+  return write<T>(op, [&] {
+    writer_->db.execute("REINDEX");
+    return f();
+  });
+}
+
 }  // namespace riffle::storage

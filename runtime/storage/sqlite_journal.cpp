@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/storage/sqlite_journal.hpp"
 
-#include <limits>
+#include <sys/stat.h>
 #include <utility>
 
 #include "runtime/base/log.hpp"
@@ -11,17 +11,6 @@
 #include "runtime/storage/wal_check.hpp"
 
 namespace riffle::storage {
-
-namespace {
-
-/// The snapshot of a run in its session, the run's end taken from `head`.
-run_snapshot snapshot_of(row_reader& rows, const run_row& run) {
-  return {record_of(run), rows.read_head(run).last_seq,
-          rows.read_session({run.session}),
-          rows.files().of_session(run.session)};
-}
-
-}  // namespace
 
 sqlite_journal::sqlite_journal(std::filesystem::path data_dir,
                                sqlite_options options, owner_lock owner,
@@ -70,6 +59,7 @@ commit_queue::stored sqlite_journal::store(
       if (auto why = apply(group[i].unit)) result.fail(group, i, *why);
     writer_->units.flush();
     scope.commit();
+    check_log_is_there();
     writer_->units.settle();
     note_loss(true);
   } catch (const std::exception& problem) {
@@ -82,6 +72,19 @@ commit_queue::stored sqlite_journal::store(
     }
   }
   return result;
+}
+
+/// Whoever frees the locks of this process (by another descriptor of the file,
+/// fcntl(2)) lets another one take its log away, and commits would go to a file
+/// that nobody can open.
+void sqlite_journal::check_log_is_there() {
+  struct stat now{};
+  const auto wal = file_.string() + "-wal";
+  const bool is_there = ::stat(wal.c_str(), &now) == 0;
+  if (is_there && log_inode_ == 0) log_inode_ = now.st_ino;
+  if (!is_there || now.st_ino != log_inode_)
+    throw sqlite::failure{SQLITE_CORRUPT,
+                          "the write-ahead log was taken away or replaced"};
 }
 
 /// Nobody waits for it: what is not moved now is moved later.
@@ -160,118 +163,6 @@ void sqlite_journal::note(const std::string& text) const {
     options_.on_note(text);
   else
     log_warn("journal", text);
-}
-
-expected<run_snapshot> sqlite_journal::open_run(
-    run_record run, std::vector<file_record> files) {
-  return write<run_snapshot>(
-      "open_run", [&] { return open_in_transaction(std::move(run), files); });
-}
-
-expected<run_snapshot> sqlite_journal::adopt_run(const run_id& id) {
-  auto x = write<run_snapshot>("adopt_run",
-                               [&] { return adopt_in_transaction(id); });
-  if (x) suspended_.release(id);
-  return x;
-}
-
-expected<run_snapshot> sqlite_journal::open_in_transaction(
-    run_record run, const std::vector<file_record>& files) {
-  auto& rows = writer_->units.reader();
-  if (auto problem = find_open_fault(run)) return unexpected{*problem};
-  writer_->units.mend_log();
-  const auto earlier = rows.runs_of(run.session);
-  for (const auto& x : earlier)
-    if (x.state == run_state::active) return unexpected{busy(x)};
-  if (rows.find_run(run.id))
-    return unexpected{error{errc::invalid_request,
-                            "open_run",
-                            "run " + run.id.value + " exists",
-                            false,
-                            {}}};
-  if (auto taken = take_cause(run); !taken)
-    return unexpected{std::move(taken.error())};
-  run.ordinal = earlier.size() + 1;
-  const auto id = run.id;
-  for (const auto& x : files)
-    writer_->units.files().add({run.session, x.digest, x.bytes});
-  writer_->units.insert_run(run);
-  return snapshot_of(rows, rows.find_run(id).value());
-}
-
-expected<void> sqlite_journal::take_cause(const run_record& run) {
-  if (run.cause.empty()) return {};
-  const auto cause = writer_->units.reader().proposals().find(run.cause.value);
-  if (auto fault = find_cause_fault(cause, run.session))
-    return unexpected{cause_error(run.cause, *fault)};
-  writer_->units.proposals().note_execution(*cause->decided, run.id.value);
-  return {};
-}
-
-expected<run_snapshot> sqlite_journal::adopt_in_transaction(const run_id& id) {
-  auto& rows = writer_->units.reader();
-  writer_->units.mend_log();
-  auto run = rows.find_run(id);
-  if (!run) return missing("adopt_run", "run " + id.value);
-  if (run->state != run_state::active)
-    return unexpected{error{errc::invalid_request,
-                            "adopt_run",
-                            "run " + id.value + " has finished",
-                            false,
-                            {}}};
-  const auto owner = owner_of(*run);
-  if (owner == run_owner::elsewhere) return unexpected{busy(*run)};
-  // A run that was suspended is written too: that shows that it can go on.
-  if (owner == run_owner::gone || suspended_.find(id))
-    writer_->units.take(*run);
-  auto out = snapshot_of(rows, *run);
-  out.left = run->owner == left_in_order;
-  return out;
-}
-
-expected<run_owner> sqlite_journal::owner_of_run(const run_id& id) {
-  return guarded("owner_of_run", [&]() -> expected<run_owner> {
-    const auto run =
-        readers_.read([&](row_reader& rows) { return rows.find_run(id); });
-    if (!run) return missing("owner_of_run", "run " + id.value);
-    return owner_of(*run);
-  });
-}
-
-expected<void> sqlite_journal::disown_run(const run_id& id) {
-  return write<void>("disown_run", [&]() -> expected<void> {
-    auto run = writer_->units.reader().find_run(id);
-    const bool ours = run && run->state == run_state::active &&
-                      owner_of(*run) == run_owner::here;
-    if (ours) writer_->units.give_up(*run);
-    return {};
-  });
-}
-
-expected<void> sqlite_journal::leave_runs() {
-  return write<void>("leave_runs", [&]() -> expected<void> {
-    std::size_t damaged = 0;
-    constexpr std::size_t every = std::numeric_limits<std::int32_t>::max();
-    const auto all = writer_->units.reader().active_runs(every, damaged);
-    for (const auto& run : all)
-      if (owner_of(run) == run_owner::here) writer_->units.leave(run);
-    return {};
-  });
-}
-
-error sqlite_journal::busy(const run_row& run) const {
-  const auto folder = data_dir_ / "owners";
-  const bool lives = owner_of(run) != run_owner::gone;
-  return {errc::session_busy,
-          "open_run",
-          "session " + run.session + " has the active run " + run.id +
-              ", owned by " +
-              (lives ? describe_owner(folder, run.owner) + " (" + run.owner +
-                           "): wait for it or cancel it"
-                     : "a process that is gone: 'riffle sessions resume " +
-                           run.session + "' finishes it"),
-          true,
-          {}};
 }
 
 expected<session_snapshot> sqlite_journal::load_session(const session_id& id) {

@@ -22,6 +22,7 @@
 #include "runtime/storage/readable_session.hpp"
 #include "runtime/storage/reader_pool.hpp"
 #include "runtime/storage/suspended_runs.hpp"
+#include "runtime/storage/told_losses.hpp"
 #include "runtime/storage/unit_writer.hpp"
 
 namespace riffle::storage {
@@ -139,13 +140,22 @@ class sqlite_journal final : public journal {
   /// committed unless `f` returns an error.
   template <class T, class F>
   expected<T> write(const char* op, F f);
+  template <class T, class F>
+  expected<T> write_mended(const char* op, F f);
 
-  expected<run_snapshot> open_in_transaction(
-      run_record run, const std::vector<file_record>& files);
-  expected<run_snapshot> adopt_in_transaction(const run_id& id);
+  void check_log_is_there();
+  expected<std::optional<run_snapshot>> open_in_transaction(
+      run_record run, const std::vector<file_record>& files,
+      run_snapshot* known);
+  struct adopted {
+    run_row run;
+    bool left = false;    ///< see `run_snapshot::left`
+    bool is_new = false;  ///< it was nobody's
+  };
+  expected<adopted> adopt_in_transaction(const run_id& id);
   cancel_verdict ask_cancel_in_transaction(const run_id& run,
                                            const std::string& reason);
-  expected<void> delete_in_transaction(const session_id& id);
+  expected<void> delete_in_transaction(const session_id& id, bool is_damaged);
   decision_answer decide_in_transaction(const decision_record& x,
                                         const std::string& digest);
   /// Notes that `run` executes its cause, or says why it must not.
@@ -162,7 +172,9 @@ class sqlite_journal final : public journal {
   suspended_runs suspended_;
   std::uint64_t next_move_ = 0;  ///< bytes in the log, after one that failed
   /// In the order of all runs what is left out was told up to here.
-  std::atomic<std::uint64_t> told_feed_ = 0;
+  told_losses told_losses_;
+  std::atomic<bool> reindexed_ = false;
+  std::uint64_t log_inode_ = 0;  ///< 0: not seen yet
   reader_pool readers_;
   commit_queue queue_;  // ends first: its thread uses all the others
 };

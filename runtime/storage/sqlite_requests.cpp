@@ -104,17 +104,11 @@ expected<std::vector<cancel_request>> sqlite_journal::cancels() {
 expected<feed_page> sqlite_journal::read_feed(const feed_place& after,
                                               std::size_t max_bytes) {
   return guarded("read_feed", [&]() -> expected<feed_page> {
-    std::size_t left_out = 0;
+    feed_losses left_out;
     auto page = readers_.read([&](row_reader& rows) {
       return rows.read_feed(after, max_bytes, left_out);
     });
-    // Once, however many read it.
-    auto told = told_feed_.load();
-    while (left_out != 0 && told < page.next.commit)
-      if (told_feed_.compare_exchange_weak(told, page.next.commit)) {
-        note_damaged(left_out, "pieces are left out of the order of all runs");
-        break;
-      }
+    note_damaged(told_losses_.add(left_out), left_out_of_feed);
     return page;
   });
 }

@@ -31,10 +31,15 @@ std::string advice(const sqlite::failure& problem) {
     case SQLITE_PERM: return ": check who may write there";
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-      return ": restore the file from a copy, or use another data_dir";
+      return ": restore the file from a copy, taking riffle.db-wal and "
+             "riffle.db-shm beside it away, or use another data_dir";
     default: return "";
   }
 }
+
+/// In `error::cause`.
+constexpr std::string_view no_room = "no room";
+constexpr std::string_view malformed = "malformed";
 
 /// There may be room later, or the lock free: a full disk, a quota (which is a
 /// failing write to SQLite) and a disk that fails cannot be told apart. A limit
@@ -56,8 +61,12 @@ error describe_problem(const char* op, const std::filesystem::path& file,
           false,
           {}};
   if (const auto* said = dynamic_cast<const sqlite::failure*>(&problem)) {
-    if (said->is_corrupt()) x.code = errc::storage_corrupt;
+    if (said->is_corrupt()) {
+      x.code = errc::storage_corrupt;
+      x.cause = malformed;
+    }
     x.retryable = may_pass(*said);
+    if (x.retryable && (said->code() & 0xFF) != SQLITE_BUSY) x.cause = no_room;
     x.message += advice(*said);
   } else if (dynamic_cast<const damaged*>(&problem) != nullptr) {
     x.code = errc::storage_corrupt;
@@ -66,6 +75,10 @@ error describe_problem(const char* op, const std::filesystem::path& file,
   }
   return x;
 }
+
+bool wants_room(const error& x) noexcept { return x.cause == no_room; }
+
+bool is_malformed(const error& x) noexcept { return x.cause == malformed; }
 
 unexpected missing(const char* op, const std::string& what) {
   return unexpected{

@@ -15,6 +15,14 @@ namespace riffle::storage {
 error describe_problem(const char* op, const std::filesystem::path& file,
                        const std::exception& problem);
 
+/// Whether room on the disk may help: it is full, or fails (which cannot be
+/// told apart). Not so where somebody else works, or holds a lock, though that
+/// may pass, too.
+[[nodiscard]] bool wants_room(const error& x) noexcept;
+
+/// SQLite itself met damage: it may stand in an index alone.
+[[nodiscard]] bool is_malformed(const error& x) noexcept;
+
 /// `not_found`: "there is no `what`".
 unexpected missing(const char* op, const std::string& what);
 

@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -162,6 +163,38 @@ TEST_CASE("a session is deleted with its files") {
   const auto again = uses.sessions.remove(session_id{"s"});
   REQUIRE_FALSE(again);
   CHECK(again.error().code == errc::not_found);
+}
+
+TEST_CASE("a session that somebody works on keeps its files and the reserve") {
+  const temp_folder folder;
+  config::config x;
+  x.runtime.data_dir = folder.path().string();
+  std::filesystem::create_directories(folder.path() / "outputs");
+  const auto first =
+      storage::open_sqlite_journal(folder.path(), storage::durability::process);
+  REQUIRE(first);
+  storage::run_record run;
+  run.id = {"run_1"};
+  run.session = {"s"};
+  REQUIRE((*first)->open_run(run, {}));
+  storage::call_record call;
+  call.run = run.id;
+  call.call.id = {"call_1"};
+  std::promise<std::optional<error>> stored;
+  (*first)->append({run.id, {}, {call}},
+                   [&](auto why) { stored.set_value(std::move(why)); });
+  REQUIRE_FALSE(stored.get_future().get());
+  const auto kept = folder.path() / "outputs" / "call_1";
+  std::ofstream{kept} << "all of it";
+  REQUIRE(std::filesystem::exists(folder.path() / "reserve"));
+  const auto other = service::open_journal(x, service::journal_use::changes);
+  REQUIRE(other);
+  const service::sessions all{*other, folder.path() / "outputs"};
+  const auto removed = all.remove(session_id{"s"});
+  REQUIRE_FALSE(removed);
+  CHECK(removed.error().code == errc::session_busy);
+  CHECK(std::filesystem::exists(kept));
+  CHECK(std::filesystem::exists(folder.path() / "reserve"));
 }
 
 TEST_CASE("where nothing is stored yet, there is nothing, and none is made") {

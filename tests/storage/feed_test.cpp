@@ -114,6 +114,22 @@ TEMPLATE_TEST_CASE("the order of all runs has each event once", "",
     for (const auto& [name, lines] : rest)
       CHECK(make_lines(name, 1, last[name]).ends_with(lines));
   }
+  // Whoever has read all stands at its end, also by the place of the last
+  // event: else it would look as if there were more.
+  auto at = feed_place{};
+  auto last_event = at;
+  for (bool end = false; !end;) {
+    const auto page = kind.j->read_feed(at, 500).value();
+    for (const auto& x : page.entries)
+      last_event = {x.first.commit, x.first.run, x.block.last_seq};
+    at = page.next;
+    end = page.end;
+  }
+  CHECK(at == ends.back());
+  const auto behind = kind.j->read_feed(last_event, 1).value();
+  CHECK(behind.entries.empty());
+  CHECK(behind.end);
+  CHECK(behind.next == ends.back());
   const auto none = kind.j->read_feed(ends.back(), 1000).value();
   CHECK(none.entries.empty());
   CHECK(none.end);
@@ -242,6 +258,16 @@ TEST_CASE("what is damaged of one run leaves the others in the order") {
   CHECK(notes.size() >= 1);
   const auto told = notes.size();
   read_feed(*j, {}, 1UL << 20);
+  CHECK(notes.size() == told);
+  // Nor for each look of one who follows.
+  REQUIRE(j->adopt_run({"c"}));
+  auto at = j->end_of_feed().value();
+  for (std::uint64_t k = 21; k <= 30; ++k) {
+    REQUIRE_FALSE(store(*j, log_unit("c", k, k)));
+    const auto page = j->read_feed(at, 1UL << 20).value();
+    CHECK(page.entries.size() == 1);
+    at = page.next;
+  }
   CHECK(notes.size() == told);
 }
 

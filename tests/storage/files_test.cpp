@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Pictures and files that a session shows its models.
+#include <array>
+#include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <sqlite3.h>
 
 #include "tests/storage/journal_kinds.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/eventually.hpp"
 
 using namespace riffle;
 using namespace riffle::testing;
@@ -37,6 +41,34 @@ std::string raw(const std::filesystem::path& folder) {
   }
   return all;
 }
+
+/// The same by another process: closing a file of SQLite here would drop the
+/// locks of the journal that is open.
+std::string raw_of_open(const std::filesystem::path& folder) {
+  const auto command = "cat '" + folder.string() + "'/riffle.db*";
+  auto* pipe = ::popen(command.c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  std::string all;
+  std::array<char, 65'536> part{};
+  while (const auto n = std::fread(part.data(), 1, part.size(), pipe))
+    all.append(part.data(), n);
+  ::pclose(pipe);
+  return all;
+}
+
+/// Reads what stands there now, as long as it lives.
+struct other_reader {
+  explicit other_reader(const std::filesystem::path& folder) {
+    REQUIRE(sqlite3_open((folder / "riffle.db").c_str(), &db) == SQLITE_OK);
+    REQUIRE(sqlite3_exec(db, "BEGIN; SELECT count(*) FROM runs", nullptr,
+                         nullptr, nullptr) == SQLITE_OK);
+  }
+  ~other_reader() { sqlite3_close(db); }
+  other_reader(const other_reader&) = delete;
+  other_reader& operator=(const other_reader&) = delete;
+
+  sqlite3* db = nullptr;
+};
 
 }  // namespace
 
@@ -115,7 +147,19 @@ TEST_CASE("files outlive the process, and go with their session, each byte") {
     CHECK(*run->files.at("d") == picture);
     run->run.state = run_state::completed;
     REQUIRE_FALSE(store(*j, {{"run_2"}, {}, {run->run}}));
-    REQUIRE(j->delete_session({"ses_1"}));
+    // Also while the journal stays open, such as in a server, and the log of
+    // SQLite once nobody reads what was before.
+    {
+      const other_reader other{folder.path()};
+      REQUIRE(j->open_run(make_run("ses_2", "run_9")));
+      REQUIRE(j->delete_session({"ses_1"}));
+      CHECK(raw_of_open(folder.path()).find("secret picture") !=
+            std::string::npos);
+    }
+    CHECK(eventually([&] {
+      return raw_of_open(folder.path()).find("secret picture") ==
+             std::string::npos;
+    }));
     CHECK(j->open_run(make_run("ses_1", "run_3"))->files.empty());
   }
   CHECK(raw(folder.path()).find("secret picture") == std::string::npos);

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/base/locked_files.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/skip.hpp"
 #include "tests/support/time_scale.hpp"
@@ -239,4 +240,17 @@ TEST_CASE("grep tells what it does and what it touches") {
   CHECK(grep->keys({{"pattern", "a"}, {"path", "b"}}, "/ws") == keys{"/ws/b"});
   CHECK(grep->spec().eff == effect::read_only);
   CHECK(grep->spec().idempotent);
+}
+
+TEST_CASE("grep passes over the files of the journal") {
+  fixture x;
+  x.folder.write("data/riffle.db", "a word");
+  x.folder.write("a.txt", "a word");
+  const auto file = (x.folder.path() / "data/riffle.db").string();
+  hold_locked(file);
+  const auto found = x.text({{"pattern", "word"}});
+  CHECK(found.starts_with("a.txt:1:a word"));
+  CHECK(found.find("riffle.db") == std::string::npos);
+  release_locked(file);
+  CHECK(x.text({{"pattern", "word"}}).find("riffle.db") != std::string::npos);
 }

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "runtime/base/locked_files.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/skip.hpp"
 #include "tests/support/time_scale.hpp"
@@ -239,4 +240,16 @@ TEST_CASE("read tells what it does and what it touches") {
   CHECK(read->spec().eff == effect::read_only);
   CHECK_FALSE(read->spec().guarded);
   CHECK(read->spec().description.starts_with("Reads a text file"));
+}
+
+TEST_CASE("a file of the journal is not opened, and a look says why") {
+  fixture x;
+  x.folder.write("data/riffle.db", "text");
+  const auto file = (x.folder.path() / "data/riffle.db").string();
+  hold_locked(file);
+  CHECK(x.failure("data/riffle.db") ==
+        "data/riffle.db belongs to the journal of this program, whose files no "
+        "tool opens; 'riffle sessions' shows what is in it");
+  release_locked(file);
+  CHECK(x.get({{"path", "data/riffle.db"}}).text == "text");
 }

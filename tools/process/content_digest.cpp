@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/base/digest.hpp"
+#include "runtime/base/locked_files.hpp"
 #include "runtime/base/unique_fd.hpp"
 
 namespace riffle::tools {
@@ -48,8 +49,8 @@ std::string content_digest(int fd) {
 }
 
 std::string content_digest(const std::filesystem::path& file) {
-  const unique_fd fd{
-      ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)};
+  const auto fd =
+      open_unlocked(file.string(), O_RDONLY | O_NONBLOCK | O_NOCTTY);
   struct stat info{};
   if (!fd || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
   return content_digest(fd.get());

@@ -100,6 +100,12 @@ tool_output cannot_open(std::string_view op, int root, const std::string& name,
       return file_failure(
           op, errc::tool_execution_error,
           "permission denied: the program may not read " + name);
+    case EBUSY:
+      return file_failure(op, errc::tool_execution_error,
+                          name +
+                              " belongs to the journal of this program, whose "
+                              "files no tool opens; 'riffle sessions' shows "
+                              "what is in it");
     default: return cannot_read(op, name, number);
   }
 }

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "runtime/base/folders.hpp"
+#include "runtime/base/locked_files.hpp"
 #include "tools/builtin/files/place.hpp"
 #include "tools/text.hpp"
 
@@ -169,8 +170,10 @@ std::string path_key(const std::filesystem::path& workspace,
   return result;
 }
 
-opened open_beneath(int root, const std::string& relative, int flags,
-                    resolver how, links through) {
+namespace {
+
+opened open_any(int root, const std::string& relative, int flags, resolver how,
+                links through) {
   if (how == resolver::automatic) {
     auto result = open_by_kernel(root, relative, flags | O_CLOEXEC, through);
     const bool lacking =
@@ -178,6 +181,22 @@ opened open_beneath(int root, const std::string& relative, int flags,
     if (!lacking) return result;
   }
   return walker{root, flags, through}.run(relative);
+}
+
+}  // namespace
+
+/// What is read is looked at first, by a descriptor whose end frees no lock.
+opened open_beneath(int root, const std::string& relative, int flags,
+                    resolver how, links through) {
+  if ((flags & (O_PATH | O_DIRECTORY)) != 0)
+    return open_any(root, relative, flags, how, through);
+  auto place =
+      open_any(root, relative, O_PATH | (flags & O_NOFOLLOW), how, through);
+  if (!place) return place;
+  auto fd = open_place(place->get(), flags);
+  if (fd) return fd;
+  if (errno != ENOENT) return tl::unexpected{errno};
+  return open_any(root, relative, flags, how, through);  // without /proc
 }
 
 std::vector<std::string> names_in(int folder, std::size_t limit) {

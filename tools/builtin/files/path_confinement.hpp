@@ -41,7 +41,8 @@ enum class links {
 
 /// Opens `relative` beneath the folder `root`; the error is an errno, EXDEV
 /// for a path that leaves it (through "..", an absolute symbolic link, a
-/// link of /proc), also if a link is swapped while it is resolved.
+/// link of /proc), also if a link is swapped while it is resolved; EBUSY for
+/// a file of the journal that this process uses.
 tl::expected<unique_fd, int> open_beneath(int root, const std::string& relative,
                                           int flags,
                                           resolver how = resolver::automatic,

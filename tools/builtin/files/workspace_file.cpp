@@ -7,11 +7,25 @@
 #include <unistd.h>
 #include <utility>
 
+#include "runtime/base/locked_files.hpp"
 #include "tools/builtin/files/file_failure.hpp"
 #include "tools/builtin/files/path_confinement.hpp"
 #include "tools/builtin/files/place.hpp"
 
 namespace riffle::tools {
+
+namespace {
+
+/// What was looked at, not what stands in its place by now.
+tl::expected<unique_fd, int> open_seen(int root, const std::string& where,
+                                       int place, links through) {
+  constexpr int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY;
+  if (auto fd = open_place(place, flags)) return fd;
+  if (errno != ENOENT) return tl::unexpected{errno};
+  return open_beneath(root, where, flags, resolver::automatic, through);
+}
+
+}  // namespace
 
 tl::expected<unique_fd, tool_output> open_workspace(
     std::string_view op, const std::filesystem::path& workspace) {
@@ -58,8 +72,7 @@ tl::expected<open_file, tool_output> open_regular_at(
   struct stat info{};
   if (::fstat(place->get(), &info) != 0 || !S_ISREG(info.st_mode))
     return tl::unexpected{not_a_file(op, root, name, info.st_mode, others)};
-  auto fd = open_beneath(root, *where, O_RDONLY | O_NONBLOCK | O_NOCTTY,
-                         resolver::automatic, through);
+  auto fd = open_seen(root, *where, place->get(), through);
   if (!fd) return failed(fd.error());
   if (::fstat(fd->get(), &info) != 0 || !S_ISREG(info.st_mode))
     return tl::unexpected{not_a_file(op, root, name, info.st_mode, others)};
