@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/storage/checkpointer.hpp"
 
+#include <algorithm>
 #include <pthread.h>
 #include <utility>
 
@@ -10,6 +11,7 @@ checkpointer::checkpointer(std::filesystem::path file, options how)
     : file_{std::move(file)},
       options_{std::move(how)},
       next_{options_.pages},
+      next_wait_{options_.most_pages / 2 * 3},
       thread_{[this] { work(); }} {}
 
 checkpointer::~checkpointer() {
@@ -24,9 +26,20 @@ checkpointer::~checkpointer() {
 void checkpointer::on_commit(int wal_pages) {
   if (wal_pages < options_.pages) {
     next_ = options_.pages;  // it began anew
+    told_reader_ = false;
+    next_wait_ = options_.most_pages / 2 * 3;
     return;
   }
-  if (wal_pages >= options_.most_pages / 2 * 3) return await_copy();
+  if (wal_pages >= next_wait_) {
+    // A reader that stays lets it grow all the same: not each commit waits.
+    if (next_wait_ > options_.most_pages / 2 * 3 &&
+        !std::exchange(told_reader_, true) && !told_ && options_.on_note)
+      options_.on_note(file_.string() +
+                       ": somebody who reads it and does not end keeps its "
+                       "write-ahead log from being copied: it grows");
+    next_wait_ = wal_pages / 2 * 3;
+    return await_copy();
+  }
   if (wal_pages < next_) return;
   next_ = wal_pages + options_.pages / 4 + 1;
   {
@@ -95,8 +108,9 @@ bool checkpointer::copy(bool empty) {
                      : "PRAGMA synchronous = NORMAL");
   }
   bool done = true;
-  if (run(SQLITE_CHECKPOINT_PASSIVE).pages >= options_.most_pages)
-    run(SQLITE_CHECKPOINT_RESTART);
+  const int pages = run(SQLITE_CHECKPOINT_PASSIVE).pages;
+  if (pages >= std::max(options_.most_pages, next_restart_))
+    next_restart_ = run(SQLITE_CHECKPOINT_RESTART).busy ? pages / 2 * 3 : 0;
   if (empty) done = !run(SQLITE_CHECKPOINT_TRUNCATE).busy;
   ++count_;
   told_ = false;
@@ -116,7 +130,7 @@ checkpointer::progress checkpointer::run(int mode) {
 /// Nothing is lost by it: the log holds everything.
 void checkpointer::fail(const std::string& why) {
   db_.reset();
-  if (std::exchange(told_, true) || !options_.on_note) return;
+  if (told_.exchange(true) || !options_.on_note) return;
   options_.on_note(file_.string() +
                    ": the write-ahead log cannot be copied and grows: " + why);
 }

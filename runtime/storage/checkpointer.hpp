@@ -74,7 +74,10 @@ class checkpointer {
   const options options_;
   std::unique_ptr<sqlite::database> db_;  ///< of the thread; made when needed
   int next_;                              ///< pages at which to ask again
-  bool told_ = false;                     ///< of a failure, once in a row
+  int next_restart_ = 0;                  ///< of the thread: likewise
+  int next_wait_;                         ///< pages at which a commit waits
+  bool told_reader_ = false;              ///< that one keeps it from copying
+  std::atomic<bool> told_ = false;        ///< of a failure, once in a row
   std::atomic<std::size_t> count_ = 0;
   std::mutex mutex_;
   std::condition_variable wake_;

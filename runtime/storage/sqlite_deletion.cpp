@@ -20,6 +20,23 @@ bool has_state(row_reader& rows, const session_id& id) {
   }
 }
 
+/// As long as it lives.
+class secure_deletion {
+ public:
+  explicit secure_deletion(sqlite::database& db) : db_{db} {
+    db_.execute("PRAGMA secure_delete = ON");
+  }
+  ~secure_deletion() {
+    sqlite3_exec(db_.get(), "PRAGMA secure_delete = OFF", nullptr, nullptr,
+                 nullptr);
+  }
+  secure_deletion(const secure_deletion&) = delete;
+  secure_deletion& operator=(const secure_deletion&) = delete;
+
+ private:
+  sqlite::database& db_;
+};
+
 }  // namespace
 
 expected<void> sqlite_journal::delete_session(const session_id& id) {
@@ -50,9 +67,9 @@ expected<void> sqlite_journal::delete_in_transaction(const session_id& id,
     if (x.state == run_state::active && owner_of(x) != run_owner::gone)
       return unexpected{busy(x)};
   // A picture leaves no byte, neither in a row nor in a page that is free.
-  writer_->db.execute("PRAGMA secure_delete = ON");
+  const secure_deletion overwritten{writer_->db};
   units.remove(id, runs);
-  writer_->db.execute("PRAGMA secure_delete = OFF");
+  for (const auto& x : runs) suspended_.release({x.id});
   return {};
 }
 

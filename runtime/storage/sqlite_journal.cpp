@@ -68,7 +68,7 @@ commit_queue::stored sqlite_journal::store(
     if (why.code == errc::storage_corrupt) suspended_.halt_all(why);
     for (std::size_t i = 0; i < group.size(); ++i) {
       suspended_.halt(group[i].unit.run, why);
-      result.fail(group, i, *suspended_.find(group[i].unit.run));
+      result.fail(group, i, suspended_.find(group[i].unit.run).value_or(why));
     }
   }
   return result;
@@ -95,6 +95,7 @@ void sqlite_journal::move_log(bool always) {
                   log.extent().bytes < next_move_))
     return;
   if (suspended_.find_end()) return;
+  const auto bytes = log.extent().bytes;
   try {
     auto scope = writer_->transactions.begin_write();
     writer_->units.move_log();
@@ -104,7 +105,7 @@ void sqlite_journal::move_log(bool always) {
   } catch (const std::exception& problem) {
     const auto why = describe_problem("append", file_, problem);
     if (why.code == errc::storage_corrupt) suspended_.halt_all(why);
-    next_move_ = log.extent().bytes + options_.log_bytes / 4;
+    next_move_ = bytes + options_.log_bytes / 4;
   }
 }
 

@@ -173,6 +173,7 @@ class sqlite_journal final : public journal {
   std::uint64_t next_move_ = 0;  ///< bytes in the log, after one that failed
   /// In the order of all runs what is left out was told up to here.
   told_losses told_losses_;
+  std::atomic<std::size_t> told_decisions_ = 0;
   std::atomic<bool> reindexed_ = false;
   std::uint64_t log_inode_ = 0;  ///< 0: not seen yet
   reader_pool readers_;

@@ -49,9 +49,14 @@ expected<std::vector<decision_record>> sqlite_journal::decisions_of(
   using list = std::vector<decision_record>;
   return guarded("decisions_of", [&]() -> expected<list> {
     std::size_t left_out = 0;
-    return readers_.read([&](row_reader& rows) {
+    auto all = readers_.read([&](row_reader& rows) {
       return rows.proposals().decisions(ids, left_out);
     });
+    // It is asked for again and again: what is new of it is told.
+    if (const auto told = told_decisions_.exchange(left_out); left_out > told)
+      note_damaged(left_out,
+                   "decisions cannot be read: no call begins by them");
+    return all;
   });
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The write-ahead log stays short, whoever reads and writes meanwhile.
+#include <algorithm>
 #include <atomic>
 #include <sqlite3.h>
 #include <thread>
@@ -133,4 +134,32 @@ TEST_CASE("what is acknowledged with disk is synced, the log before the file") {
   }
   CHECK(storage_syncs().of_log > 0);
   CHECK(storage_syncs().early_writes == 0);
+}
+
+TEST_CASE("a reader that does not end lets few commits wait, and is told") {
+  constexpr int pages = 64;
+  scratch_folder folder;
+  std::vector<std::string> notes;
+  storage::sqlite_options options;
+  options.checkpoint_pages = pages;
+  options.on_note = [&](const std::string& x) { notes.push_back(x); };
+  auto made = storage::sqlite_journal::open(folder.path(), std::move(options));
+  REQUIRE(made);
+  auto& journal = **made;
+  REQUIRE(journal.open_run(make_run("ses_1", "run_1")));
+  sqlite3* reader = nullptr;
+  REQUIRE(sqlite3_open((folder.path() / "riffle.db").c_str(), &reader) ==
+          SQLITE_OK);
+  REQUIRE(sqlite3_exec(reader, "BEGIN; SELECT count(*) FROM runs", nullptr,
+                       nullptr, nullptr) == SQLITE_OK);
+  const auto begin = std::chrono::steady_clock::now();
+  // The first waits at 384 pages, which 50 bring; each would wait half a
+  // second.
+  for (std::uint64_t n = 1; n <= 200; ++n) put(journal, n);
+  const auto took = std::chrono::steady_clock::now() - begin;
+  CHECK(took < scaled(std::chrono::seconds{40}));
+  CHECK(std::ranges::count_if(notes, [](const auto& x) {
+          return x.find("does not end") != x.npos;
+        }) == 1);
+  sqlite3_close(reader);
 }
