@@ -65,7 +65,9 @@ void proposal_tracker_state::begin(run_peers& x) {
 
 void proposal_tracker_state::on_request(approval_request& x) {
   const bool ahead = x.why == core::ask_reason::ahead;
-  if (x.why == core::ask_reason::again) return check_again(std::move(x.call));
+  const bool doubted = x.why == core::ask_reason::doubted;
+  if (doubted || x.why == core::ask_reason::again)
+    return check_again(std::move(x.call), doubted);
   if (x.why == core::ask_reason::anew) {
     ledger.on_resumed(x.call.id);
     look_at_next();
@@ -243,6 +245,7 @@ void proposal_tracker_state::ask(const undecided_call& x,
   self->send(peers.muxer, std::move(entry));
   waiting.at(x.call.id).again = false;
   waiting.at(x.call.id).early = false;
+  waiting.at(x.call.id).doubted = false;
 }
 
 /// The call itself ends here; its proposal stays open.
