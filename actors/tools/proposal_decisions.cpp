@@ -118,10 +118,7 @@ void proposal_tracker_state::on_restored_look(const undecided_call& x,
 void proposal_tracker_state::on_second_look(const call_id& id,
                                             const call_inspection& seen) {
   const auto& asked = waiting.at(id);
-  auto shown = spec->cause ? spec->cause->what : asked.record;
-  // A run that was caused sees the call as it was changed, not as it was shown.
-  if (spec->cause && asked.approved && !asked.approved->arguments.empty())
-    shown.basis.clear();
+  const auto& shown = spec->cause ? spec->cause->what : asked.record;
   // Changed arguments are bound to no content, and earlier calls have acted
   // since they were approved ahead.
   const bool unseen =
