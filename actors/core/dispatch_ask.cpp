@@ -4,7 +4,8 @@
 // Who is asked sees what the call would do, so what it works on is as it will
 // be: earlier calls that change it have ended. With `ask_ahead` one question at
 // a time comes before that, in the model's order, and what was approved is
-// looked at again when it is about to begin.
+// looked at again when it is about to begin, and asked about again if an
+// earlier call has failed since.
 #include <utility>
 
 #include "actors/core/dispatch_queue.hpp"
@@ -43,7 +44,10 @@ bool dispatch_queue::ask_again(entry& x, dispatch_effects& out) {
   x.at = phase::approving;
   x.approved = x.outdated = false;
   undecided_.insert(x.place);
-  out.emplace_back(request_approval{x.call, ask_reason::again});
+  agreed_.erase(x.place);
+  out.emplace_back(request_approval{x.call, std::exchange(x.doubted, false)
+                                                ? ask_reason::doubted
+                                                : ask_reason::again});
   return true;
 }
 
@@ -55,6 +59,10 @@ void dispatch_queue::look_anew(entry& x, dispatch_effects& out) {
 /// The next one may be asked ahead.
 void dispatch_queue::decided(const entry& x) {
   ahead_.erase(x.place);
+  if (x.ahead && x.approved && x.at != phase::settled)
+    agreed_.insert(x.place);
+  else
+    agreed_.erase(x.place);
   if (undecided_.erase(x.place) == 0 || undecided_.empty()) return;
   if (limits_.ask_ahead) fresh_.insert(*undecided_.begin());
 }
@@ -67,6 +75,17 @@ void dispatch_queue::outdate(const entry& x) {
     calls_.at(*i).outdated = true;
     fresh_.insert(*i);
   }
+}
+
+/// Who approved a later call ahead did not know that this one would fail: a
+/// push behind tests. Each is marked once, whatever fails behind that.
+void dispatch_queue::doubt(const entry& x, outcome how) {
+  if (how == outcome::ok || x.call.eff != effect::mutating || x.call.control ||
+      x.attempt == 0)
+    return;
+  const auto from = agreed_.upper_bound(x.place);
+  for (auto i = from; i != agreed_.end(); ++i) calls_.at(*i).doubted = true;
+  agreed_.erase(from, agreed_.end());
 }
 
 dispatch_effects dispatch_queue::on_postponed(const call_id& id,

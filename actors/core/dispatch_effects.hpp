@@ -22,6 +22,9 @@ enum class ask_reason : std::uint8_t {
   ahead,  ///< an earlier call still is: may be answered by `on_postponed`
   anew,   ///< it is open, and an earlier call has acted: look once more
   again,  ///< approved ahead, about to begin: is what was shown still so?
+  /// As `again`, but an earlier call has failed since: a person says whether it
+  /// shall run all the same.
+  doubted,
 };
 
 /// Ask for a person's (or the policy's) decision; answer: `on_decision`. Of

@@ -153,6 +153,7 @@ void dispatch_queue::settle(entry& x, call_result result, dispatch_effects& out,
   --open_;
   decided(x);
   outdate(x);
+  doubt(x, result.how);
   if (x.call.control) {
     open_controls_.erase(x.place);
   } else {

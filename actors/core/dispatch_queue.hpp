@@ -224,6 +224,7 @@ class dispatch_queue {
     bool ahead = false;           ///< asked while an earlier writer was open
     bool postponed = false;       ///< it is not asked ahead
     bool outdated = false;        ///< an earlier one has acted since it was
+    bool doubted = false;         ///< one has failed since it was approved
     std::optional<error> denied;  ///< before a crash
     bool noted = false;           ///< stored as waiting
     bool working = false;         ///< a pool or worker has it
@@ -277,6 +278,7 @@ class dispatch_queue {
   void look_anew(entry& x, dispatch_effects& out);
   void decided(const entry& x);
   void outdate(const entry& x);
+  void doubt(const entry& x, outcome how);
 
   // Work that nobody hears from (dispatch_orphans.cpp).
   [[nodiscard]] static call_result still_at_work(const entry& x,
@@ -324,6 +326,7 @@ class dispatch_queue {
   conflict_index changes_;          ///< all that change something, settled too
   std::set<call_place> undecided_;  ///< somebody has to agree to them
   std::set<call_place> ahead_;      ///< asked ahead, not decided
+  std::set<call_place> agreed_;     ///< approved ahead, not begun
   std::set<call_place> fresh_;      ///< to be looked at
   std::set<call_place> gated_;      ///< wait for the gate
   std::set<call_place> ready_;      ///< wait for a slot, and nothing else

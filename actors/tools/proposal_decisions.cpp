@@ -14,6 +14,17 @@ namespace {
 
 constexpr const char* itself = "riffle";
 
+again_because why_again(const undecided_call& x,
+                        const storage::proposal_record& shown,
+                        const call_inspection& now) {
+  if (x.doubted) return again_because::failure;
+  if (shown.definition.empty()) return again_because::unseen;
+  if (shown.definition != now.definition) return again_because::tool;
+  const bool edited = x.approved && !x.approved->arguments.empty();
+  return x.early && edited ? again_because::own_changes
+                           : again_because::changed;
+}
+
 }  // namespace
 
 bool still_holds(const storage::proposal_record& shown,
@@ -112,8 +123,8 @@ void proposal_tracker_state::on_second_look(const call_id& id,
   // since they were approved ahead.
   const bool unseen =
       asked.early && asked.approved && !asked.approved->arguments.empty();
-  const bool holds =
-      asked.approved && !unseen && still_holds(shown, *asked.approved, seen);
+  const bool holds = asked.approved && !unseen && !asked.doubted &&
+                     still_holds(shown, *asked.approved, seen);
   const auto next = ledger.after_look(id, seen.failure.has_value(), holds);
   auto x = take(id);
   switch (next) {
@@ -147,13 +158,15 @@ void proposal_tracker_state::replace(undecided_call x,
   if (spec->cause) {
     const auto& shown = spec->cause->what;
     x.record = make_record(x.call, seen);
+    x.record.reason = again_reason(x.call, why_again(x, shown, seen));
     x.record.replaces = shown.id;
     return propose(x, stale(x.record, shown));
   }
   const auto old = x.record.id;
+  const auto why = why_again(x, x.record, seen);
   std::vector<events::body> before;
   if (x.again)
-    before.emplace_back(events::status{asked_again(x.call)});
+    before.emplace_back(events::status{asked_again(x.call, why)});
   else
     before.emplace_back(events::approval_resolved{
         old,
@@ -165,6 +178,7 @@ void proposal_tracker_state::replace(undecided_call x,
   x.approved.reset();
   x.outdated.reset();
   x.record = make_record(x.call, seen);
+  x.record.reason = again_reason(x.call, why);
   x.record.replaces = old;
   x.ahead = false;
   const auto id = x.call.id;
@@ -225,7 +239,7 @@ void proposal_tracker_state::postpone(const undecided_call& x) {
 }
 
 /// Nobody saw what Riffle approved by itself.
-void proposal_tracker_state::check_again(tool_call call) {
+void proposal_tracker_state::check_again(tool_call call, bool doubted) {
   const auto id = call.id;
   auto known = agreed.extract(id);
   const bool early = !known.empty();
@@ -233,6 +247,7 @@ void proposal_tracker_state::check_again(tool_call call) {
   if (!known) return answer({id, true, {}});
   auto& open = waiting[id] = std::move(known.mapped());
   open.early = early;
+  open.doubted = doubted;
   open.call = std::move(call);
   open.again = true;
   ledger.on_approved(id);

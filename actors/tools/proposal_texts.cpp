@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "actors/tools/proposal_texts.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "messages/runtime_note.hpp"
 
 namespace riffle {
@@ -52,9 +54,40 @@ std::string stale(const storage::proposal_record& x,
          " shows it as it is now and waits for a decision";
 }
 
-std::string asked_again(const tool_call& call) {
-  return "what was approved has changed since it was shown: " +
-         (call.title.empty() ? call.tool : call.title);
+namespace {
+
+/// The file that one of our tools changes; of others nobody knows.
+std::string what_it_changes(const tool_call& call) {
+  const auto given = nlohmann::json::parse(call.arguments, nullptr, false);
+  const bool ours = call.tool == "write" || call.tool == "edit";
+  if (!ours || !given.is_object() || !given.contains("path") ||
+      !given["path"].is_string())
+    return "what it works on";
+  return given["path"].get<std::string>();
+}
+
+std::string because(const tool_call& call, again_because why) {
+  switch (why) {
+    case again_because::changed: break;
+    case again_because::tool: return "its tool is another one now";
+    case again_because::unseen: return "nobody had looked at it";
+    case again_because::own_changes:
+      return "earlier calls have run since you changed it";
+    case again_because::failure: return "a call before it did not end well";
+  }
+  return what_it_changes(call) + " has changed since it was shown";
+}
+
+}  // namespace
+
+std::string again_reason(const tool_call& call, again_because why) {
+  return "asked again: " + because(call, why);
+}
+
+std::string asked_again(const tool_call& call, again_because why) {
+  return std::string{asks_again} +
+         (call.title.empty() ? call.tool : call.title) + ": " +
+         because(call, why);
 }
 
 std::string grant_text(const storage::grant_record& x) {

@@ -3,7 +3,9 @@
 
 // What the model and the log are told of proposals. Pure.
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "messages/event.hpp"
 #include "runtime/storage/journal.hpp"
@@ -14,8 +16,22 @@ inline constexpr const char* nobody_there =
     "this call needs approval, and nobody was there to approve it";
 inline constexpr const char* not_allowed =
     "this call needs approval, and this run approves none";
-/// Approved while an earlier call ran, which changed what was shown.
-[[nodiscard]] std::string asked_again(const tool_call& call);
+
+/// Why a person is asked about a call once more.
+enum class again_because : std::uint8_t {
+  changed,      ///< what was shown is no longer so
+  tool,         ///< its tool is another one
+  unseen,       ///< nobody had looked at it
+  own_changes,  ///< its arguments were changed ahead of earlier calls
+  failure,      ///< a call before it has failed
+};
+/// For the person, beside the question.
+[[nodiscard]] std::string again_reason(const tool_call& call,
+                                       again_because why);
+/// The same of a call that was approved ahead, for the log: it begins with
+/// `asks_again`.
+[[nodiscard]] std::string asked_again(const tool_call& call, again_because why);
+inline constexpr std::string_view asks_again = "you are asked again about ";
 
 inline constexpr const char* stale_reason =
     "stale: what was shown has changed since; it is asked for again";

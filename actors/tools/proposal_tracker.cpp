@@ -18,6 +18,19 @@ namespace {
 
 constexpr const char* op = "proposal_tracker";
 
+/// A look at a call whose arguments were changed when it was approved, as this
+/// one. Is what was `shown` still there, then it is what this one was made
+/// from.
+call_inspection look_at_changed(const run_spec& spec, tool_call call,
+                                const storage::proposal_record& shown) {
+  auto out = inspect_call(spec, call, false, {});
+  call.arguments = shown.arguments;
+  const auto before = inspect_call(spec, call, false, {});
+  if (!before.failure && before.preview.basis == shown.basis)
+    out.preview.basis = shown.basis;
+  return out;
+}
+
 }  // namespace
 
 storage::proposal_record proposal_tracker_state::make_record(
@@ -65,7 +78,9 @@ void proposal_tracker_state::begin(run_peers& x) {
 
 void proposal_tracker_state::on_request(approval_request& x) {
   const bool ahead = x.why == core::ask_reason::ahead;
-  if (x.why == core::ask_reason::again) return check_again(std::move(x.call));
+  const bool doubted = x.why == core::ask_reason::doubted;
+  if (doubted || x.why == core::ask_reason::again)
+    return check_again(std::move(x.call), doubted);
   if (x.why == core::ask_reason::anew) {
     ledger.on_resumed(x.call.id);
     look_at_next();
@@ -136,12 +151,17 @@ void proposal_tracker_state::submit_look(const core::call_look& x) {
   // A run that was caused has the approved arguments already.
   const auto arguments =
       of.approved && !spec->cause ? of.approved->arguments : std::string{};
+  const bool changed = of.approved && !of.approved->arguments.empty() &&
+                       (spec->cause || of.again);
   auto job = [me = caf::actor_cast<proposal_tracker_actor>(self), spec = spec,
               call = of.call, round = x.round, first = !of.approved && !asked,
-              arguments] {
-    caf::anon_send(me,
-                   call_inspected{call.id, round,
-                                  inspect_call(*spec, call, first, arguments)});
+              arguments, changed,
+              shown = spec->cause ? spec->cause->what : of.record] {
+    caf::anon_send(
+        me,
+        call_inspected{call.id, round,
+                       changed ? look_at_changed(*spec, call, shown)
+                               : inspect_call(*spec, call, first, arguments)});
   };
   if (!spec->looks) return job();
   self->delayed_send(self, look_late,
@@ -243,6 +263,7 @@ void proposal_tracker_state::ask(const undecided_call& x,
   self->send(peers.muxer, std::move(entry));
   waiting.at(x.call.id).again = false;
   waiting.at(x.call.id).early = false;
+  waiting.at(x.call.id).doubted = false;
 }
 
 /// The call itself ends here; its proposal stays open.

@@ -21,9 +21,10 @@ struct undecided_call {
   std::optional<storage::decision_record> approved = {};
   /// Withdrawn by this, as what was shown is no longer so: it is asked anew.
   std::optional<storage::decision_record> outdated = {};
-  bool ahead = false;  ///< an earlier call was open when it was asked
-  bool again = false;  ///< approved before, and about to begin
-  bool early = false;  ///< so, by this process, while earlier calls ran
+  bool ahead = false;    ///< an earlier call was open when it was asked
+  bool again = false;    ///< approved before, and about to begin
+  bool early = false;    ///< so, by this process, while earlier calls ran
+  bool doubted = false;  ///< so, and one of these has failed
 };
 
 /// Looks of a run at a time: what hangs keeps a few threads.
@@ -77,7 +78,7 @@ struct proposal_tracker_state {
   /// Of the call that this run executes, which was approved in another one.
   void check_cause(const tool_call& call);
   /// Of a call that was approved ahead and is about to begin.
-  void check_again(tool_call call);
+  void check_again(tool_call call, bool doubted);
   void on_again(const undecided_call& x);
   void postpone(const undecided_call& x);
   void look_at_next();

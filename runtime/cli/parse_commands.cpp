@@ -93,7 +93,9 @@ void parser::add_proposals() {
   const auto add = [&](const char* name, const char* about, what action) {
     auto* sub = x->add_subcommand(name, about);
     sub->footer(help::proposals);
-    if (action != what::list && action != what::always)
+    if (action == what::show)
+      sub->add_option("ID", proposals.id, "The proposal (else the newest)");
+    else if (action != what::list && action != what::always)
       sub->add_option("ID", proposals.id, "The proposal")->required();
     add_common(*sub);
     sub->final_callback([this, action] {

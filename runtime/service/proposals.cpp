@@ -135,16 +135,20 @@ void decisions::decide(proposal_id id, decision x, bool may_start,
                        const reply<decision_result>& to) const {
   answer_on<decision_result>(
       where_.get(),
-      [me = *this, id = std::move(id),
-       x = std::move(x)]() -> expected<decision_result> {
+      [me = *this, id = std::move(id), x]() -> expected<decision_result> {
         if (x.arguments && !x.approved)
           return unexpected{error{errc::invalid_request, "proposals",
                                   "a denial takes no arguments"}};
         return me.store(to_record(id, x), x.digest);
       },
+      // What was approved before runs as it was approved, and if that is
+      // wanted.
       reply<decision_result>{[me = *this, may_start, reader = std::move(reader),
+                              runs = x.approved && !x.arguments,
                               to](expected<decision_result> done) {
-        if (!done || !done->now || !storage::awaits_execution(*done->now) ||
+        const bool late = done && done->verdict == decision_verdict::too_late;
+        if (!done || (late && !runs) || !done->now ||
+            !storage::awaits_execution(*done->now) ||
             (done->verdict != decision_verdict::accepted &&
              done->verdict != decision_verdict::too_late))
           return to(std::move(done));

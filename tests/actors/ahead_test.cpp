@@ -95,9 +95,35 @@ TEST_CASE("what the running call changed is shown, and asked for, again") {
   CHECK(now.replaces == early.id);
   CHECK(now.call == early.call);
   CHECK(now.basis == "content 2");
+  CHECK(now.reason.starts_with("asked again: "));
   approve_open(x);
   x.run_out();
   CHECK(x.act->bases == strings{"content 1", "content 2"});
+  x.check();
+}
+
+TEST_CASE("what was approved ahead is asked for again when a call fails") {
+  approval_scene x;
+  lead_ahead(x);
+  const auto early = only_open(x);
+  approve_open(x);
+  x.act->throw_times = 1;
+  x.run_blocking = true;
+  x.pass(1s);
+  CHECK(x.act->acted.size() == 1);
+  const auto now = only_open(x);
+  CHECK(now.replaces == early.id);
+  CHECK(now.basis == early.basis);
+  CHECK(now.reason == "asked again: a call before it did not end well");
+  const auto told = events_of(x.reader->lines, "status").back();
+  CHECK(told.at("data").at("text").get<std::string>().starts_with(
+      "you are asked again about "));
+  const bool still = GENERATE(true, false);
+  x.decide(now.id,
+           still ? proposal_outcome::approved : proposal_outcome::denied);
+  x.run_out();
+  CHECK(x.act->acted.size() == (still ? 2 : 1));
+  CHECK(x.outcomes().back() == (still ? "ok" : "denied"));
   x.check();
 }
 
@@ -149,7 +175,7 @@ TEST_CASE("the run ends while one call runs and the next was approved") {
   x.check();
 }
 
-TEST_CASE("what was approved ahead of a crash is looked at when it begins") {
+TEST_CASE("what was approved ahead of a crash is asked for when it begins") {
   const auto stored = std::make_shared<test_journal>();
   proposal_id early;
   {
@@ -164,11 +190,11 @@ TEST_CASE("what was approved ahead of a crash is looked at when it begins") {
   x.act->from = changed ? "content 2" : "content 1";
   x.go_on();
   x.pass(1s);
-  if (changed) {
-    CHECK(x.act->acted.empty());
-    CHECK(only_open(x).replaces == early);
-    approve_open(x);
-  }
+  // Nobody knows how far the first call came.
+  CHECK(x.act->acted.empty());
+  CHECK(only_open(x).replaces == early);
+  CHECK(only_open(x).basis == x.act->from);
+  approve_open(x);
   x.run_out();
   CHECK(x.act->arguments == strings{R"({"n":2})"});
   CHECK(x.outcomes() == strings{"interrupted", "ok"});

@@ -372,7 +372,9 @@ TEST_CASE("what was approved and never executed is executed later") {
       {1}};
   REQUIRE(stored->decide(row, {}));
   application x{one_change, "propose", stored};
-  const auto again = x.rt->decide(id, {.approved = false});
+  for (const auto& no : {decision{.approved = false}, with("{}")})
+    CHECK_FALSE(x.rt->decide(id, no)->started);
+  const auto again = x.rt->decide(id, approved());
   REQUIRE(again);
   CHECK(again->verdict == decision_verdict::too_late);
   REQUIRE(again->started);

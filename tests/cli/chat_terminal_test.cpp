@@ -241,7 +241,7 @@ TEST_CASE("what waited for a run that is stopped is not sent by itself") {
   REQUIRE(riffle.read_next("/help shows"));
   riffle.type("one\r");
   REQUIRE(riffle.read_next("Running: touch a"));
-  riffle.type("!echo $((40+1))\rrm -rf /tmp/nothing\r/cost\rfo");
+  riffle.type("!echo $((40+1))\rrm -rf /tmp/nothing\r/save\rfo");
   REQUIRE(riffle.read_next("(3 queued) > fo"));
   riffle.type("\x03");
   REQUIRE(riffle.read_next("What you had typed, 4 inputs, waits for your"));
@@ -252,9 +252,9 @@ TEST_CASE("what waited for a run that is stopped is not sent by itself") {
   REQUIRE(riffle.read_next("41\r\n"));
   REQUIRE(riffle.read_next("> rm -rf /tmp/nothing"));
   riffle.type("\x03");
-  REQUIRE(riffle.read_next("> /cost"));
+  REQUIRE(riffle.read_next("> /save"));
   riffle.type("\r");
-  REQUIRE(riffle.read_next("tokens in"));
+  REQUIRE(riffle.read_next("/save FILE"));
   REQUIRE(riffle.read_next("> fo"));
   riffle.type("ur\x03");
   REQUIRE(riffle.read_next("> "));

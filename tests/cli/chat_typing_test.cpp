@@ -103,6 +103,43 @@ TEST_CASE("Ctrl-D while a run works is seen, and once more takes it back") {
   CHECK(x.riffle.finish() == 0);
 }
 
+TEST_CASE("what stands in the line, or waits, is not lost by leaving") {
+  if (!has_terminals()) return skip(no_terminals);
+  talk x{slow};
+  x.riffle.type("one\r");
+  REQUIRE(x.riffle.read_next("Running: touch a"));
+  x.riffle.type("\x04");
+  REQUIRE(x.riffle.read_next("(leaves when the run has ended)"));
+  const bool queued = GENERATE(true, false);
+  x.riffle.type(queued ? "two\r" : "two");
+  REQUIRE(x.riffle.read_next(queued
+                                 ? "(1 queued, Up: two) (leaves behind that)"
+                                 : "(leaves once this line is empty) > two"));
+  REQUIRE(x.goes_on());
+  REQUIRE(x.riffle.read_next("You said: one"));
+  if (queued) {
+    REQUIRE(x.goes_on());
+    REQUIRE(x.riffle.read_next("You said: two"));
+  } else {
+    REQUIRE(x.riffle.read_next("> two"));
+    x.riffle.type("\x03\x04");
+  }
+  CHECK(x.riffle.finish() == 0);
+}
+
+TEST_CASE("of a text of several lines it is seen that there are more") {
+  if (!has_terminals()) return skip(no_terminals);
+  talk x{slow};
+  x.riffle.type("one\r");
+  REQUIRE(x.riffle.read_next("Running: touch a"));
+  x.riffle.type("\x1b[200~y\ny\n\x1b[201~");
+  REQUIRE(x.riffle.read_next("(2 lines above) > "));
+  x.riffle.type("\x03");
+  REQUIRE(x.riffle.read_next("What it did and said is kept."));
+  x.riffle.type("\x03\x04");
+  CHECK(x.riffle.finish() == 0);
+}
+
 TEST_CASE("Esc stops the run, and an arrow does not") {
   if (!has_terminals()) return skip(no_terminals);
   talk x{slow};
@@ -172,10 +209,31 @@ text = "So it is."
   CHECK(x.leave() == 0);
 }
 
+TEST_CASE("/output says so of a call that wrote nothing") {
+  if (!has_terminals()) return skip(no_terminals);
+  talk x{R"toml(
+[[steps]]
+[[steps.calls]]
+tool = "bash"
+arguments = { command = "true" }
+[[steps]]
+text = "So it is."
+)toml"};
+  x.riffle.type("go\r");
+  REQUIRE(x.riffle.read_next("So it is."));
+  x.riffle.type("/output\r");
+  REQUIRE(x.riffle.read_next("It wrote nothing."));
+  CHECK(x.leave() == 0);
+}
+
 TEST_CASE("what looks like a file and is none is said") {
   if (!has_terminals()) return skip(no_terminals);
   talk x{"[[steps]]\ntext = \"You said: {{task}}\"\n"};
-  x.riffle.type("see @nothing.md and @data for @you\r");
+  x.folder.write("f.txt", "a\nb\nc\n");
+  x.riffle.type("see @f.txt:2-3, @f.txt:9\r");
+  REQUIRE(x.riffle.read_next("f.txt has no line 9"));
+  x.riffle.type("\x15see @f.txt:2-3, @nothing.md and @data for @you\r");
+  REQUIRE(x.riffle.read_next("attached: f.txt, lines 2 to 3"));
   REQUIRE(x.riffle.read_next("@nothing.md: there is no such file"));
   REQUIRE(x.riffle.read_next("@data is a folder"));
   REQUIRE(x.riffle.read_next("You said: see"));

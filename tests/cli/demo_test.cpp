@@ -3,6 +3,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "runtime/cli/commands/chat_files.hpp"
 #include "runtime/config/config.hpp"
 #include "runtime/model/scripted_script.hpp"
 #include "tests/cli/terminal_picture.hpp"
@@ -25,6 +26,30 @@ TEST_CASE("the demo's script has no mistakes and five steps") {
   CHECK(script->steps.size() == 5);
   // Three reads in one step: they are what works while the text streams.
   CHECK(script->steps[1].events.size() == 4);
+}
+
+TEST_CASE("the demo finds files in any folder, also in an empty one") {
+  const auto script = model::load_script(
+      std::filesystem::path{RIFFLE_SOURCE_DIR} / "configs/demo.script.toml");
+  REQUIRE(script);
+  std::string command;
+  for (const auto& x : script->steps.at(0).events)
+    if (const auto* call = std::get_if<model::script_call>(&x);
+        call && call->tool == "bash")
+      command = call->arguments.at("command");
+  const riffle::testing::temp_folder folder;
+  const riffle::testing::scoped_directory there{folder.path()};
+  const bool empty = GENERATE(true, false);
+  if (!empty) folder.write("a.txt", "text\n");
+  // Once more is the same: it may run again behind a crash.
+  for (int i = 0; i < 2; ++i) {
+    const auto found = cli::run_shell(command, [](std::string_view) {});
+    REQUIRE(found);
+    CHECK(found->status == 0);
+    CHECK(found->output == (empty ? "riffle-demo/one.txt\nriffle-demo/"
+                                    "three.txt\nriffle-demo/two.txt\n"
+                                  : "a.txt\n"));
+  }
 }
 
 TEST_CASE("the demo at a terminal: at once, asked, killed and gone on") {

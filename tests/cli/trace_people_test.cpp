@@ -69,6 +69,40 @@ TEST_CASE("what ends with the run is told in a word, or counted") {
   CHECK(on(end) == "Stopped after 3.0s. 2 calls were not begun.\n");
 }
 
+TEST_CASE("what somebody was asked about when the run ended was not begun") {
+  told_run on;
+  events::approval_required asked;
+  asked.proposal = {"prop_1"};
+  asked.id = {"call_1"};
+  asked.tool = "bash";
+  on(asked);
+  CHECK(on(events::approval_resolved{asked.proposal,
+                                     asked.id,
+                                     events::proposal_outcome::cancelled,
+                                     "riffle",
+                                     "the run needs no decision any more",
+                                     {}})
+            .empty());
+  auto end = its_end(outcome::cancelled, 0);
+  end.attempts = 0;
+  end.err = error{errc::cancelled, "dispatch", "the run was cancelled"};
+  CHECK(on(end).empty());
+  events::failure wish;
+  wish.err = {errc::cancelled, "run", "cancelled by Ctrl-C", false, {}};
+  on(wish);
+  events::run_finished over;
+  over.status = events::run_status::cancelled;
+  over.duration_ms = 1000;
+  CHECK(on(over) == "Stopped after 1.0s. 1 call was not begun.\n");
+}
+
+TEST_CASE("who is asked again reads it at once") {
+  told_run on;
+  events::status x;
+  x.text = "you are asked again about Editing f.txt: f.txt has changed";
+  CHECK(on(x) == "[APPROVAL] " + x.text + "\n");
+}
+
 TEST_CASE("a person reads why a call failed, not what the model is told") {
   const auto line = [](const std::string& message, errc code) {
     told_run on;

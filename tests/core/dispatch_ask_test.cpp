@@ -112,6 +112,33 @@ TEST_CASE("what was approved ahead is looked at again when it begins") {
   }
 }
 
+TEST_CASE("what was approved ahead is asked about again when a call fails") {
+  scene x{{asked(a), asked(b), asked(c)}};
+  x.yes(a);
+  x.yes(b);
+  x.queue.on_intent_committed(a, 1, t0);
+  const auto how = GENERATE(outcome::failed, outcome::ok);
+  call_result end;
+  end.how = how;
+  const auto over = x.queue.on_result(a, 1, end, 0, t0);
+  // Of the open question about c the person sees what came of a.
+  CHECK(requests(over) ==
+        asks{{b, how == outcome::ok ? ask_reason::again : ask_reason::doubted},
+             {c, ask_reason::anew}});
+  CHECK(letters(x.yes(b), b) == "c");
+}
+
+TEST_CASE("whoever ends while it waits is asked about no more") {
+  scene x{{asked(a), asked(b)}};
+  x.yes(a);
+  x.yes(b);
+  x.queue.on_cancel(b, t0);
+  x.queue.on_intent_committed(a, 1, t0);
+  call_result end;
+  end.how = outcome::failed;
+  CHECK(requests(x.queue.on_result(a, 1, end, 0, t0)).empty());
+}
+
 TEST_CASE("an open question is looked at anew when an earlier call has acted") {
   scene x{{asked(a), asked(b), asked(c)}};
   x.yes(a);

@@ -159,7 +159,8 @@ void dispatch_watch::see(const core::request_approval& x) {
   if (x.why == core::ask_reason::anew) return;
   REQUIRE_FALSE(seen.asked);
   // Consent was for another place.
-  const bool again = x.why == core::ask_reason::again;
+  const bool again =
+      x.why == core::ask_reason::again || x.why == core::ask_reason::doubted;
   if (seen.approved && !again) REQUIRE((x.call.judged && seen.cleared));
   seen.approved = false;
   seen.ahead = x.why == core::ask_reason::ahead;
@@ -173,7 +174,7 @@ void dispatch_watch::see(const core::request_approval& x) {
 /// Who is asked sees what the call would do.
 void dispatch_watch::check_asked(const seen_call& x,
                                  core::ask_reason why) const {
-  if (why == core::ask_reason::again) {
+  if (why == core::ask_reason::again || why == core::ask_reason::doubted) {
     REQUIRE(x.approved);
     return check_order(x);
   }

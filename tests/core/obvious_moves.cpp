@@ -166,7 +166,9 @@ void obvious_queue::advance(entry& x, dispatch_effects& out, time_point now) {
   if (std::exchange(x.ahead, false) && x.call.needs_approval) {
     x.at = phase::approving;
     x.approved = x.outdated = false;
-    out.emplace_back(request_approval{x.call, ask_reason::again});
+    out.emplace_back(request_approval{x.call, std::exchange(x.doubted, false)
+                                                  ? ask_reason::doubted
+                                                  : ask_reason::again});
     return;
   }
   if (!x.call.control && in_flight_ >= limits_.max_in_flight) {
@@ -212,11 +214,15 @@ void obvious_queue::settle(entry& x, call_result result, dispatch_effects& out,
   x.at = phase::settled;
   --open_;
   // Whoever is asked about a later call saw what was before this one.
+  const bool acted =
+      x.call.eff == effect::mutating && !x.call.control && x.attempt > 0;
   bool later = false;
   for (auto& other : calls_) {
-    if (later && other.at == phase::approving && other.ahead &&
-        x.call.eff == effect::mutating && !x.call.control && x.attempt > 0)
+    if (later && acted && other.at == phase::approving && other.ahead)
       other.outdated = true;
+    if (later && acted && result.how != outcome::ok && other.ahead &&
+        other.approved && other.at != phase::settled)
+      other.doubted = true;
     later = later || &other == &x;
   }
   out.emplace_back(settle_call{x.call, std::move(result), x.announced,

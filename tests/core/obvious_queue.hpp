@@ -87,6 +87,7 @@ class obvious_queue {
     bool ahead = false;           ///< asked while an earlier writer was open
     bool postponed = false;       ///< it is not asked ahead
     bool outdated = false;        ///< an earlier one has acted since it was
+    bool doubted = false;         ///< one has failed since it was approved
     std::optional<error> denied;  ///< before a crash
     bool noted = false;           ///< stored as waiting
     bool working = false;         ///< a pool or worker has it

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "actors/core/context_window.hpp"
+#include "actors/tools/call_records.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/cli/commands/conversation.hpp"
@@ -257,9 +258,13 @@ void conversation::output(const std::string& which) {
                     ? "No call has ended yet."
                     : "Only " + counted(ended.size(), "call") +
                           (ended.size() == 1 ? " has" : " have") + " ended.");
-  const auto& call = ended[ended.size() - n]->call;
+  const auto& record = *ended[ended.size() - n];
+  const auto& call = record.call;
   note(safe_line(call.tool + ": " + call.title, 200));
   const auto kept = rt_->output(call.id);
+  if (!kept && kept.error().code == errc::not_found &&
+      told_output(record).empty())
+    return note("It wrote nothing.");
   if (!kept) return complain(kept.error());
   write(output_lines({kept->file, kept->text}, most_shown));
 }

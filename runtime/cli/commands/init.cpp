@@ -268,10 +268,22 @@ void point_to_init(const config::config& settings, const error& x,
                    console& io) {
   const bool left_open =
       settings.file.empty() || names_no_model(settings.origins);
-  if (left_open && x.code == errc::invalid_config)
-    io.complain(
+  if (!left_open || x.code != errc::invalid_config) return;
+  const auto found = config::find_source({});
+  const bool of_folder =
+      found && found->found_in_folder && found->file == settings.file;
+  if (!of_folder)
+    return io.complain(
         "'riffle init' looks for keys and for servers on this machine, "
         "and writes a configuration");
+  const auto own = config::find_own_source({});
+  const bool hides = own && !own->file.empty();
+  io.complain("riffle.toml of this folder names no model" +
+              (hides
+                   ? ", and takes the place of " +
+                         safe_line(own->file.string(), 4096) + ": remove it, or"
+                   : std::string{":"}) +
+              " let 'riffle init --here --force' write it anew");
 }
 
 int execute(const init_command& command, console& io) {

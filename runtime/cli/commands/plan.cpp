@@ -11,6 +11,7 @@
 #include "runtime/cli/terminal/choose.hpp"
 #include "runtime/cli/terminal/read_text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/wrap_lines.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/limits_text.hpp"
 #include "runtime/config/mcp_checks.hpp"
@@ -123,7 +124,8 @@ int execute(const plan_command& x, console& io) {
   request.with.approval =
       approval_for(x.choices, *settings, keyboard.has_value());
   if (x.common.level == verbosity::verbose)
-    io.err.write(limits_text(*settings, x.agent, x.choices));
+    io.err.write(wrap_lines(limits_text(*settings, x.agent, x.choices),
+                            io.err.is_terminal() ? io.err.columns() : 0));
   choose_log_level(x.common.level, *settings);
   interrupts signals;
   room_wait room{x.choices.timeout, signals, io};

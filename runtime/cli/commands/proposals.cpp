@@ -10,6 +10,7 @@
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/commands/proposal_folder.hpp"
 #include "runtime/cli/commands/run_configuration.hpp"
+#include "runtime/cli/commands/waiting_run.hpp"
 #include "runtime/cli/commands/watch.hpp"
 #include "runtime/cli/terminal/approval_prompt.hpp"
 #include "runtime/cli/terminal/choose.hpp"
@@ -21,6 +22,7 @@
 #include "runtime/cli/view/proposal_text.hpp"
 #include "runtime/service/match_id.hpp"
 #include "runtime/service/open_journal.hpp"
+#include "runtime/storage/for_later.hpp"
 
 namespace riffle::cli {
 
@@ -41,14 +43,42 @@ error with_hint(error why) {
   return why;
 }
 
-/// Those without a decision whose time is not over, or all.
-int list(const proposals_command& x, const service::proposals& all,
-         console& io) {
+/// Those without a decision whose time is not over, and those that were
+/// approved and are executed by nobody yet; or all.
+expected<std::vector<proposal_view>> listed(const proposals_command& x,
+                                            const service::proposals& all) {
   proposal_filter filter;
   if (x.session) filter.session = session_id{*x.session};
   filter.undecided = !x.all;
   filter.limit = x.limit;
-  const auto found = all.list(filter);
+  auto found = all.list(filter);
+  if (!found || x.all) return found;
+  filter.undecided = false;
+  filter.limit = proposal_filter{}.limit;
+  auto decided = all.list(filter);
+  if (!decided) return decided;
+  for (auto& one : *decided)
+    if (storage::awaits_execution(one.it) && found->size() < x.limit)
+      found->push_back(std::move(one));
+  return found;
+}
+
+/// What waits, if something does.
+expected<proposal_id> newest(const service::proposals& all) {
+  for (const bool undecided : {true, false}) {
+    proposal_filter filter;
+    filter.undecided = undecided;
+    const auto found = all.list(filter);
+    if (!found) return unexpected{found.error()};
+    if (!found->empty()) return found->front().it.what.id;
+  }
+  return unexpected{
+      error{errc::not_found, "proposals", "there are no proposals"}};
+}
+
+int list(const proposals_command& x, const service::proposals& all,
+         console& io) {
+  const auto found = listed(x, all);
   if (!found) return report(found.error(), io);
   const auto now = system_wall_time();
   return write_list(
@@ -130,7 +160,10 @@ int always(const proposals_command& x, const service::proposals& all,
   const auto found = all.grants(of);
   if (!found) return report(found.error(), io);
   return write_list(
-      *found, x.common, "nothing was approved for further calls", grant_text,
+      *found, x.common, "nothing was approved for further calls",
+      [now = system_wall_time()](const auto& one) {
+        return grant_text(one, now);
+      },
       [](const auto& one) { return service::to_json(one); }, io);
 }
 
@@ -157,14 +190,18 @@ std::string verdict_text(const decided& x, const std::string& id) {
     return "there is no proposal \"" + id + "\"";
   if (x.verdict == decision_verdict::stale)
     return "proposal " + id + " was changed meanwhile; nothing was decided";
-  auto out = std::string{x.verdict == decision_verdict::accepted
-                             ? "proposal "
-                             : "too late: proposal "} +
-             id + " is ";
+  // What was approved before, and not executed, is executed now.
+  const bool late = x.verdict == decision_verdict::too_late;
+  const bool follows = x.started || x.queued;
+  auto out = (late && !follows ? "too late: proposal " : "proposal ") + id +
+             (late && follows ? " was " : " is ");
   if (x.now && x.now->decided) {
     const auto& by = *x.now->decided;
     out += std::string{to_string(by.how)} + " by " + by.by;
   }
+  if (late && x.started) out += " before, and is executed now";
+  if (late && !follows && x.now && storage::awaits_execution(*x.now))
+    out += "; 'riffle proposals approve " + id + "' executes it";
   const bool waited =
       x.verdict == decision_verdict::accepted && x.now && x.now->what.waits;
   if (waited)
@@ -173,9 +210,9 @@ std::string verdict_text(const decided& x, const std::string& id) {
            x.now->what.session.value;
   if (x.queued)
     out +=
-        "; its session is busy: when that run has ended, 'riffle proposals "
-        "approve " +
-        id + "' executes it";
+        ", but nothing was executed: its session is busy. When that run has "
+        "ended, this executes it:\n  " +
+        go_there(x.now->what.folder) + "riffle proposals approve " + id;
   return out;
 }
 
@@ -207,38 +244,22 @@ bool was_stale(const proposals_command& x, const session_id& session,
   return false;
 }
 
-/// Whether the run that waited for the decision has taken it, or will never.
-bool has_taken(const storage::proposal_record& of, runtime& rt) {
-  const auto run = rt.find_run(of.run);
-  if (!run || run->state != storage::run_state::active) return true;
-  const auto open = rt.unfinished();
-  const auto here = [&](const unfinished_run& x) {
-    return x.run.id == of.run && x.owner != storage::run_owner::gone;
-  };
-  if (!open || std::ranges::none_of(*open, here)) return true;
-  const auto session = rt.session(of.session);
-  if (!session) return true;
-  const auto call = std::ranges::find(
-      session->calls, of.call,
-      [](const storage::call_record& x) { return x.call.id; });
-  return call == session->calls.end() ||
-         call->stage != storage::call_stage::waiting;
-}
-
 /// The process that waits looks once more at what it is about to do. Whoever
 /// approved it must not go away and think that it is done.
 bool came_too_late(const proposals_command& x,
                    const storage::proposal_record& of, runtime& rt,
                    const interrupts& signals, console& io) {
   const auto until = std::chrono::steady_clock::now() + answer_limit;
-  for (;;) {
-    const bool taken = has_taken(of, rt);
-    if (was_stale(x, of.session, rt, io)) return true;
-    if (taken || signals.asked_to_stop() ||
-        std::chrono::steady_clock::now() >= until)
-      return false;
+  waiting_run waits{of, rt};
+  while (!waits.has_taken() && !signals.asked_to_stop() &&
+         std::chrono::steady_clock::now() < until)
     std::this_thread::sleep_for(between_looks);
-  }
+  if (was_stale(x, of.session, rt, io)) return true;
+  const auto& answer = waits.answer();
+  if (!answer || answer->how == events::proposal_outcome::approved)
+    return false;
+  io.complain("nothing was executed: " + safe_line(answer->reason, 500));
+  return true;
 }
 
 /// It was approved, but its tool never began.
@@ -281,8 +302,8 @@ int tell(const proposals_command& x, const decided& done,
     if (done.queued) out["queued"] = true;
     io.out.write(service::dump(out) + "\n");
   }
-  if (done.verdict != decision_verdict::accepted)
-    return done.queued ? completed : failed;
+  if (done.verdict != decision_verdict::accepted) return failed;
+  if (done.queued) return failed;
   const bool asked =
       done.now && done.now->what.waits &&
       done.now->what.source == events::proposal_source::tool_call;
@@ -328,7 +349,7 @@ int execute(const proposals_command& x, console& io) {
   std::optional<service::proposals> all{*journal};
   if (x.action == what::list) return list(x, *all, io);
   if (x.action == what::always) return always(x, *all, io);
-  const auto id = all->find(x.id);
+  const auto id = x.id.empty() ? newest(*all) : all->find(x.id);
   if (!id) return report(with_hint(id.error()), io);
   const auto found = all->show(*id);
   if (!found) return report(with_hint(found.error()), io);

@@ -2,7 +2,9 @@
 #include "runtime/cli/commands/requests.hpp"
 
 #include <filesystem>
+#include <string_view>
 
+#include "messages/utf8.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/cli/commands/init.hpp"
 #include "runtime/cli/terminal/approval_prompt.hpp"
@@ -15,6 +17,15 @@ namespace {
 
 bool is_stdin(const std::optional<std::filesystem::path>& file) {
   return file && *file == "-";
+}
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const auto x = first_character(text);
+    if (!x.valid || x.code == 0) return false;
+    text.remove_prefix(x.size);
+  }
+  return true;
 }
 
 }  // namespace
@@ -56,7 +67,10 @@ expected<std::string> given_input(const run_command& x, console& io) {
   if (trimmed(*given).empty()) return {};
   if (told)
     io.err.write(
-        "Standard input goes to the model: " + size_text(given->size()) + "\n");
+        "Standard input goes to the model: " + size_text(given->size()) +
+        (is_utf8(*given) ? "\n"
+                         : ", of which what is no text (UTF-8) is "
+                           "replaced\n"));
   return "What came on standard input:\n" + *given;
 }
 

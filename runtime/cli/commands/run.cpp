@@ -8,6 +8,7 @@
 #include "runtime/cli/commands/watch.hpp"
 #include "runtime/cli/terminal/choose.hpp"
 #include "runtime/cli/terminal/read_text.hpp"
+#include "runtime/cli/terminal/wrap_lines.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/limits_text.hpp"
 #include "runtime/cli/view/run_output.hpp"
@@ -55,7 +56,8 @@ int execute(const run_command& x, console& io) {
   auto keyboard = keyboard_for(x.choices, stdin_is_taken);
   request->approval = approval_for(x.choices, *settings, keyboard.has_value());
   if (x.common.level == verbosity::verbose)
-    io.err.write(limits_text(*settings, x.agent, x.choices));
+    io.err.write(wrap_lines(limits_text(*settings, x.agent, x.choices),
+                            io.err.is_terminal() ? io.err.columns() : 0));
   choose_log_level(x.common.level, *settings);
   interrupts signals;
   room_wait room{x.choices.timeout, signals, io};

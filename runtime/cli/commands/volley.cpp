@@ -16,6 +16,7 @@
 #include "runtime/cli/tasks_file.hpp"
 #include "runtime/cli/terminal/choose.hpp"
 #include "runtime/cli/terminal/read_text.hpp"
+#include "runtime/cli/terminal/wrap_lines.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/limits_text.hpp"
 #include "runtime/cli/view/run_output.hpp"
@@ -266,7 +267,8 @@ int execute(const volley_command& x, console& io) {
   for (auto& task : request->tasks)
     task.approval = approval_for(choices, *settings, keyboard.has_value());
   if (common.level == verbosity::verbose)
-    io.err.write(limits_of(*request, *settings, choices));
+    io.err.write(wrap_lines(limits_of(*request, *settings, choices),
+                            io.err.is_terminal() ? io.err.columns() : 0));
   auto rt = with_room(
       room, [&] { return runtime::create(*settings, {.owns_process = true}); });
   if (room.status()) return *room.status();

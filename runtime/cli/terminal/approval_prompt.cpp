@@ -15,6 +15,7 @@
 #include "actors/tools/proposal_texts.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
+#include "runtime/cli/terminal/wrap_lines.hpp"
 
 namespace riffle::cli {
 
@@ -60,9 +61,12 @@ void approval_prompt::on(const event& x) {
   const auto* answered = std::get_if<events::approval_resolved>(&x.body);
   if (answered == nullptr) return;
   if (settling_ == answered->proposal) settling_ = {};
-  const bool gone = open_ && open_->id() == answered->proposal;
-  if (gone) keep_part();
-  if (gone) open_.reset();
+  if (open_ && open_->id() == answered->proposal) {
+    const auto said = keep_part(answered->how);
+    if (!said.empty() && answered->reason != withdrawn)
+      around_.show(wrap_lines(said + "\n", options_.columns));
+    open_.reset();
+  }
   // The one that is asked for is the first.
   const auto found = std::ranges::find(waiting_, answered->proposal,
                                        &events::approval_required::proposal);
@@ -161,7 +165,9 @@ void approval_prompt::look(std::chrono::milliseconds limit) {
                               std::chrono::steady_clock::now()))
     show_again();
   pollfd ready{keyboard_.get(), POLLIN, 0};
-  if (::poll(&ready, 1, static_cast<int>(limit.count())) <= 0) {
+  const int found = ::poll(&ready, 1, static_cast<int>(limit.count()));
+  show_after_stop();  // it may have been stopped while it waited
+  if (found <= 0) {
     forget_early(std::chrono::steady_clock::now());
     take_escape();
     if (!is_plain() &&
@@ -180,23 +186,6 @@ void approval_prompt::look(std::chrono::milliseconds limit) {
   }
   const std::string_view bytes{piece.data(), static_cast<std::size_t>(n)};
   is_plain() ? take_lines(bytes) : take_keys(bytes);
-}
-
-/// Nothing came behind an ESC for as long as a look takes.
-void approval_prompt::take_escape() {
-  if (is_plain() || !keys_.has_escape()) return;
-  keys_.drop_escape();
-  if (open_->leave_part()) show_again();
-}
-
-/// Behind Ctrl-Z and `fg` other lines stand there.
-void approval_prompt::show_after_stop() {
-  if (mode_) mode_->set(typing_mode::keys);
-  const int times = times_continued();
-  if (times == std::exchange(continued_, times)) return;
-  drawn_.clear();
-  has_picture_ = true;
-  if (!is_plain()) show_again();
 }
 
 // -- answers ------------------------------------------------------------------
@@ -257,6 +246,8 @@ void approval_prompt::forget_early(std::chrono::steady_clock::time_point now) {
 void approval_prompt::on_answer(const key& x) {
   if (x.what == key_kind::enter) return;
   if (x.what == key_kind::end_of_input) {
+    // Who is in a conversation leaves it, and that is no answer.
+    if (around_.typing != nullptr) return around_.typing->take({x});
     ++unanswered_;
     return decide({approval_answer::kind::no, "nobody is there to decide", {}});
   }
@@ -310,10 +301,13 @@ void approval_prompt::decide(const approval_answer& answer) {
                        ? open_->granted(answer.scope, answer.kept)
                        : "");
     case decision_verdict::too_late:
-      return close(result->now && result->now->decided
-                       ? "This was decided already: " +
-                             text_of(*result->now->decided)
-                       : "This was decided already.");
+      if (!result->now || !result->now->decided)
+        return close("This was decided already.");
+      // The log says so, and why it is asked anew.
+      return result->now->decided->reason == stale_reason
+                 ? close_outdated({})
+                 : close("This was decided already: " +
+                         text_of(*result->now->decided));
     case decision_verdict::stale:
       return close("This is not what was asked about; nothing was decided.");
     case decision_verdict::unknown: return close("This proposal is gone.");
@@ -321,9 +315,10 @@ void approval_prompt::decide(const approval_answer& answer) {
 }
 
 /// The question is over; the event that says so may still be on its way.
-void approval_prompt::close(const std::string& why) {
+void approval_prompt::close(const std::string& line) {
   if (open_ && !is_plain()) remove_prompt();
-  if (!why.empty()) around_.show(why + "\n");
+  if (!line.empty())
+    around_.show(wrap_lines(line + "\n", is_plain() ? 0 : options_.columns));
   mode_.reset();
   settling_ = waiting_.front().proposal;
   settling_until_ = std::chrono::steady_clock::now() + longest_settling;
@@ -337,35 +332,18 @@ void approval_prompt::close_if_decided() {
   checked_ = now;
   const auto now_known = known();
   if (!now_known || !now_known->decided) return;
-  keep_part();
   const auto& found = now_known->decided;
+  const auto said = keep_part(found->how);
   if (is_plain()) around_.show("\n");
   // The log says that the run ended, or asks anew: nobody decided anything.
   if (found->how == events::proposal_outcome::cancelled) {
     if (found->reason == withdrawn) return close("");
-    if (found->reason == stale_reason) return close_outdated();
+    if (found->reason == stale_reason) return close_outdated(said);
   }
   // Its event says how.
   close(found->how == events::proposal_outcome::cancelled
             ? "Decided elsewhere: " + text_of(*found)
-            : "");
-}
-
-/// The question goes while a part of its answer is typed: that answers no other
-/// question, and a text is not lost.
-void approval_prompt::keep_part() {
-  if (is_plain() || !open_ || !open_->leave_part()) return;
-  torn_ = true;
-  auto text = reason_.take();
-  if (!text.empty() && around_.typing != nullptr)
-    around_.typing->take({{key_kind::text, std::move(text)}});
-}
-
-/// What it showed is not so any more, and what is so is asked next.
-void approval_prompt::close_outdated() {
-  around_.show(erasure());
-  drawn_.clear();
-  close("");
+            : said);
 }
 
 /// The first that waits, if the journal knows it.

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "messages/event.hpp"
+#include "messages/time.hpp"
 #include "runtime/api/riffle.hpp"
 #include "runtime/base/unique_fd.hpp"
 #include "runtime/cli/terminal/answer_gate.hpp"
@@ -88,10 +89,12 @@ class approval_prompt {
   void edit_in_lines();
   void look_at_file();
   void decide(const approval_answer& answer);
-  void close(const std::string& why);
+  /// `line`: for the person, without its end.
+  void close(const std::string& line);
   void close_if_decided();
-  void close_outdated();
-  void keep_part();
+  void close_outdated(const std::string& line);
+  /// What to say of it, or nothing.
+  std::string keep_part(events::proposal_outcome how);
   [[nodiscard]] std::optional<storage::proposal_state> known();
   bool is_covered(const storage::proposal_record& what);
   [[nodiscard]] bool in_foreground() const;
@@ -141,7 +144,8 @@ class approval_prompt {
   std::string typed_;  ///< of a line that has not ended
   std::chrono::steady_clock::time_point checked_{};
   std::uint32_t unanswered_ = 0;
-  int continued_ = 0;  ///< see `times_continued`
+  int continued_ = 0;                    ///< see `times_continued`
+  std::optional<time_point> escape_at_;  ///< an ESC came, and nothing else
 };
 
 }  // namespace riffle::cli

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What a question looks like on a terminal, and its editor.
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <system_error>
+#include <unistd.h>
 #include <utility>
 
 #include "runtime/cli/terminal/approval_prompt.hpp"
@@ -11,6 +13,7 @@
 #include "runtime/cli/terminal/read_text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
+#include "runtime/cli/terminal/wrap_lines.hpp"
 #include "runtime/cli/view/approval_picture.hpp"
 #include "runtime/cli/view/call_edit.hpp"
 
@@ -40,6 +43,17 @@ std::string without_colors(const std::string& row) {
       out += row[i];
   }
   return out;
+}
+
+/// Why nobody is asked any more.
+std::string gone_text(events::proposal_outcome how) {
+  switch (how) {
+    case events::proposal_outcome::cancelled:
+      return "The question was taken back";
+    case events::proposal_outcome::expired:
+      return "The time of the question was over";
+    default: return "It was decided elsewhere";
+  }
 }
 
 }  // namespace
@@ -122,7 +136,9 @@ std::string approval_prompt::erasure_of(std::size_t rows,
 }
 
 std::string approval_prompt::erasure() const {
-  if (is_plain() || drawn_.empty()) return {};
+  // Other lines stand there: it is drawn again below them.
+  const bool was_stopped = times_continued() != continued_;
+  if (is_plain() || drawn_.empty() || was_stopped) return {};
   return erasure_of(drawn_.size(), around_.screen().columns);
 }
 
@@ -160,11 +176,10 @@ void approval_prompt::remove_prompt() {
 
 /// What stands above the prompt stays there.
 void approval_prompt::show_above(const std::string& lines) {
-  if (!is_plain()) {
-    remove_prompt();
-    has_picture_ = false;
-  }
-  around_.show(lines);
+  if (is_plain()) return around_.show(lines);
+  remove_prompt();
+  has_picture_ = false;
+  around_.show(wrap_lines(lines, options_.columns));
 }
 
 void approval_prompt::leave() {
@@ -172,6 +187,55 @@ void approval_prompt::leave() {
   remove_prompt();
   open_.reset();
   mode_.reset();
+}
+
+/// Nothing came behind an ESC: back from a part of the question, else it stops
+/// what works, as it does in the line below.
+void approval_prompt::take_escape() {
+  if (is_plain() || !keys_.has_escape()) return escape_at_.reset();
+  const auto now = std::chrono::steady_clock::now();
+  if (!escape_at_) escape_at_ = now;
+  if (now - *escape_at_ < escape_gap) return;
+  keys_.drop_escape();
+  escape_at_.reset();
+  if (open_->leave_part()) return show_again();
+  if (around_.typing != nullptr) ::kill(::getpid(), SIGINT);
+}
+
+/// Behind Ctrl-Z and `fg` other lines stand there.
+void approval_prompt::show_after_stop() {
+  if (mode_) mode_->set(typing_mode::keys);
+  const int times = times_continued();
+  if (times == std::exchange(continued_, times)) return;
+  drawn_.clear();
+  has_picture_ = true;
+  if (!is_plain()) show_again();
+}
+
+// -- a question that goes -----------------------------------------------------
+
+/// The question goes while a part of its answer is typed: that answers no other
+/// question, and a text is not lost.
+std::string approval_prompt::keep_part(events::proposal_outcome how) {
+  if (is_plain() || !open_) return {};
+  const bool reason = open_->wants_text();
+  if (!open_->leave_part()) return {};
+  torn_ = true;
+  if (!reason) return {};
+  const auto text = reason_.take();
+  auto said = gone_text(how) + " before you had said why not";
+  if (text.empty()) return said + ".";
+  if (around_.typing == nullptr)
+    return said + ": \"" + safe_line(text, longest_reason) + "\"";
+  around_.typing->keep(text);
+  return said + "; your words stand in the input line.";
+}
+
+/// What it showed is not so any more, and what is so is asked next.
+void approval_prompt::close_outdated(const std::string& line) {
+  around_.show(erasure());
+  drawn_.clear();
+  close(line);
 }
 
 // -- editing ------------------------------------------------------------------

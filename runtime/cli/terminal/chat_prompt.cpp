@@ -23,6 +23,10 @@ constexpr std::string_view prompt = "> ";
 constexpr std::string_view paste_on = "\x1b[?2004h";
 constexpr std::string_view paste_off = "\x1b[?2004l";
 constexpr int look_ms = 100;
+constexpr std::string_view was_a_reason =
+    "That was said of a question that has gone; Enter again sends it.\n";
+constexpr std::string_view no_editor_yet =
+    "Your editor can be opened when the run has ended.\n";
 
 /// Of a line that is too long its end: there it is written on.
 std::string end_of(std::string_view line, std::size_t columns) {
@@ -163,6 +167,11 @@ chat_prompt::said chat_prompt::on(const key& x, const completer& complete) {
   const bool blank =
       editor_.text().find_first_not_of(" \t\n") == std::string::npos;
   if (x.what == key_kind::enter && blank) return said::nothing;
+  if (holds_back(x)) {
+    erase();
+    screen_.write(was_a_reason);
+    return said::nothing;
+  }
   switch (editor_.on(x)) {
     case editor_event::submitted: end_line(); return said::text;
     case editor_event::end_of_input: end_line(); return said::leave;
@@ -210,6 +219,7 @@ std::optional<std::string> chat_prompt::next(const interrupts& signals,
     screen_.write(set_off(std::string{prompt} + editor_.shown(last_)) + "\n");
     return editor_.whole(last_);
   }
+  leaves_later_ = leaves_later();
   if (leaves_later_) return std::nullopt;
   if (plain_) return next_plain(signals);
   begin_raw();
@@ -279,18 +289,16 @@ void chat_prompt::go_on() {
 void chat_prompt::look() {
   if (plain_ || closed_ || mode_.now() != typing_mode::keys) return;
   std::string bytes;
-  take(read_some(bytes, 0) ? keys_.feed(bytes) : std::vector<key>{}, true);
+  take(read_some(bytes, 0) ? keys_.feed(bytes) : std::vector<key>{});
   look_for_escape();
 }
 
-/// An ESC that nothing follows stops what works, as Ctrl-C does. A sequence may
-/// come in two pieces.
+/// An ESC that nothing follows stops what works, as Ctrl-C does.
 void chat_prompt::look_for_escape() {
-  constexpr auto longest_gap = std::chrono::milliseconds{150};
   if (!keys_.has_escape()) return escape_at_.reset();
   const auto now = std::chrono::steady_clock::now();
   if (!escape_at_) escape_at_ = now;
-  if (now - *escape_at_ < longest_gap) return;
+  if (now - *escape_at_ < escape_gap) return;
   keys_.drop_escape();
   escape_at_.reset();
   ::kill(::getpid(), SIGINT);
@@ -302,8 +310,6 @@ void chat_prompt::take_back() {
   queue_.pop_back();
 }
 
-void chat_prompt::take(std::vector<key> keys) { take(std::move(keys), false); }
-
 bool chat_prompt::answer(const std::string& text) {
   if (!answerer_) return false;
   const auto found = answerer_(text);
@@ -311,8 +317,19 @@ bool chat_prompt::answer(const std::string& text) {
   return found.has_value();
 }
 
-/// `answers`: what can be answered at once may be shown.
-void chat_prompt::take(std::vector<key> keys, bool answers) {
+void chat_prompt::keep(const std::string& text) {
+  editor_.insert(safe_text(text));
+  last_key_ = std::chrono::steady_clock::now();
+  kept_ = true;
+}
+
+/// An Enter that was meant for what is gone.
+bool chat_prompt::holds_back(const key& x) {
+  if (editor_.text().empty()) kept_ = false;
+  return x.what == key_kind::enter && std::exchange(kept_, false);
+}
+
+void chat_prompt::take(std::vector<key> keys) {
   for (auto& x : keys) pressed_.push_back(std::move(x));
   while (!pressed_.empty()) {
     const auto x = std::move(pressed_.front());
@@ -322,20 +339,30 @@ void chat_prompt::take(std::vector<key> keys, bool answers) {
       take_back();
       continue;
     }
-    const auto what = editor_.on(x);
-    // Once more, and the person stays.
-    if (what == editor_event::end_of_input) leaves_later_ = !leaves_later_;
-    if (what != editor_event::submitted) continue;
-    if (queue_.size() >= most_queued) {
-      screen_.write("\a");
+    if (holds_back(x)) {
+      answers_ += was_a_reason;
       continue;
     }
-    auto text = editor_.take_marked();
-    leaves_later_ = false;
-    if (answers && queue_.empty() && answer(editor_.whole(text))) continue;
-    const bool blank = text.find_first_not_of(" \t\n") == std::string::npos;
-    if (!blank) queue_.push_back(std::move(text));
+    switch (editor_.on(x)) {
+      // Once more, and the person stays.
+      case editor_event::end_of_input: leaves_later_ = !leaves_later_; break;
+      case editor_event::edit: answers_ += no_editor_yet; break;
+      case editor_event::submitted: submit(); break;
+      default: break;
+    }
   }
+}
+
+/// What only looks is answered at once, all else waits for its turn.
+void chat_prompt::submit() {
+  if (queue_.size() >= most_queued) {
+    screen_.write("\a");
+    return;
+  }
+  auto text = editor_.take_marked();
+  if (answer(editor_.whole(text))) return;
+  const bool blank = text.find_first_not_of(" \t\n") == std::string::npos;
+  if (!blank) queue_.push_back(std::move(text));
 }
 
 /// With the one that Up takes back.
@@ -356,10 +383,15 @@ std::string chat_prompt::set_off(const std::string& row) const {
 std::string chat_prompt::draft() const {
   std::string out;
   if (!queue_.empty()) out = queued_text();
-  if (leaves_later_) out += "(leaves when the run has ended) ";
+  if (leaves_later_)
+    out += !editor_.text().empty() ? "(leaves once this line is empty) "
+           : queue_.empty()        ? "(leaves when the run has ended) "
+                                   : "(leaves behind that) ";
   if (out.empty() && editor_.text().empty()) return {};
   const auto text = editor_.shown(editor_.text());
   const auto line = text.substr(text.rfind('\n') + 1);  // npos + 1 is 0
+  if (const auto more = std::ranges::count(text, '\n'); more > 0)
+    out += "(" + std::to_string(more) + " lines above) ";
   const auto used = columns_of(out) + columns_of(prompt) + 2;
   const auto columns = std::max<std::size_t>(screen_.columns(), used + 8);
   return out + std::string{prompt} + end_of(line, columns - used);

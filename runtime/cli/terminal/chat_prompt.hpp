@@ -58,8 +58,11 @@ class chat_prompt {
   void answer_with(answerer f) { answerer_ = std::move(f); }
   /// What was answered since the last call.
   std::string take_answers() { return std::exchange(answers_, {}); }
-  /// Takes keys that somebody else has read.
+  /// Takes keys, also those that somebody else has read.
   void take(std::vector<key> keys);
+  /// Puts a text into the line that was typed for somebody who is gone: the
+  /// next Enter does not send it.
+  void keep(const std::string& text);
   /// When the last key was taken while a run works.
   [[nodiscard]] std::optional<time_point> last_key() const { return last_key_; }
   /// Somebody else reads the keyboard, in lines.
@@ -74,8 +77,11 @@ class chat_prompt {
   void hold();
   /// Keys are taken by `look`, Ctrl-C is a signal.
   void go_on();
-  /// Ctrl-D was pressed while a run worked: the person leaves at its end.
-  [[nodiscard]] bool leaves_later() const noexcept { return leaves_later_; }
+  /// Ctrl-D was pressed while a run worked: the person leaves at its end, if
+  /// nothing waits to be sent, or stands in the line, then.
+  [[nodiscard]] bool leaves_later() const noexcept {
+    return leaves_later_ && queue_.empty() && editor_.text().empty();
+  }
   /// What is typed and what waits, as one line at most; may be empty.
   [[nodiscard]] std::string draft() const;
 
@@ -92,8 +98,9 @@ class chat_prompt {
   void show(bool over = false);
   void begin_raw();
   void offer_held();
-  void take(std::vector<key> keys, bool answers);
+  void submit();
   bool answer(const std::string& text);
+  bool holds_back(const key& x);
   [[nodiscard]] std::string queued_text() const;
   [[nodiscard]] std::string set_off(const std::string& row) const;
   void suspend();
@@ -128,6 +135,7 @@ class chat_prompt {
   bool leaving_ = false;  ///< the last key was Ctrl-C in an empty text
   bool closed_ = false;
   bool leaves_later_ = false;  ///< Ctrl-D while a run worked
+  bool kept_ = false;          ///< see `keep`; no Enter came since
 };
 
 }  // namespace riffle::cli

@@ -3,6 +3,7 @@
 
 // What was pressed, from the bytes that a terminal sends. Pure.
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -10,6 +11,10 @@
 #include <vector>
 
 namespace riffle::cli {
+
+/// A sequence may come in two pieces; an ESC that nothing follows for so long
+/// is a key of its own.
+inline constexpr std::chrono::milliseconds escape_gap{150};
 
 enum class key_kind : std::uint8_t {
   text,   ///< typed or pasted: several characters may come as one

@@ -81,7 +81,8 @@ std::string chat_help() {
     out.append("  ").append(left).append(x.about).append("\n");
   }
   return out +
-         "  @PATH             attach a file; Tab completes\n"
+         "  @PATH             attach a file, @PATH:10-20 some lines of it; Tab "
+         "completes\n"
          "  !COMMAND          run it; the model sees its output with your next "
          "words\n"
          "  \\ at the end      go on in a new line (Alt-Enter does as well)\n"

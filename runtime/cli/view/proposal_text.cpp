@@ -5,8 +5,11 @@
 #include <utility>
 
 #include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/view/call_text.hpp"
 #include "runtime/cli/view/diff_lines.hpp"
+#include "runtime/cli/view/session_text.hpp"
 #include "runtime/service/views.hpp"
+#include "runtime/storage/for_later.hpp"
 
 namespace riffle::cli {
 
@@ -40,6 +43,15 @@ void append_lines(std::string& out, std::string_view text) {
   });
 }
 
+/// What it is about; of arguments that say little, all of them.
+std::string this_call(const storage::grant_record& x) {
+  events::approval_required call;
+  call.tool = x.tool;
+  call.arguments = x.what;
+  auto name = call_name(call);
+  return name.size() > x.tool.size() + 1 ? name : safe_line(x.what, 200);
+}
+
 void append_member(std::string& out, std::string_view name,
                    const std::string& value) {
   if (!value.empty()) out.append(name).append(value).append("\n");
@@ -52,10 +64,15 @@ std::string summary_text(const service::proposal_view& view, wall_time now) {
   auto state = service::status_of(view, now);
   state.resize(std::max<std::size_t>(state.size(), 9), ' ');
   return safe_line(x.what.id.value, 64) + "  " + state + "  " + about(x, 100) +
-         "  (session " + safe_line(x.what.session.value, 64) +
+         "  (" + ago(x.what.made, now) + ", session " +
+         safe_line(short_id(x.what.session.value), 64) +
          (x.what.folder.empty() ? ""
                                 : ", in " + safe_line(x.what.folder, 200)) +
-         ")\n";
+         ")\n" +
+         (storage::awaits_execution(x)
+              ? "  not executed yet: riffle proposals approve " +
+                    safe_line(x.what.id.value, 64) + "\n"
+              : "");
 }
 
 std::string whole_text(const service::proposal_view& view, wall_time now) {
@@ -96,20 +113,20 @@ std::string whole_text(const service::proposal_view& view, wall_time now) {
   return out;
 }
 
-std::string grant_text(const storage::grant_record& x) {
+std::string grant_text(const storage::grant_record& x, wall_time now) {
   std::string covers;
   switch (x.scope) {
     case always_scope::tool: covers = "every call"; break;
     case always_scope::pattern:
       covers = "calls that match " + safe_line(x.what, 200);
       break;
-    default: covers = "the call " + safe_line(x.what, 200); break;
+    default: covers = "this very call, " + this_call(x); break;
   }
   return safe_line(x.proposal.value, 64) + "  " + safe_line(x.tool, 64) + ": " +
-         covers + "  (by " + safe_line(x.by, 64) + " at " + to_string(x.at) +
+         covers + "  (by " + safe_line(x.by, 64) + ", " + ago(x.at, now) +
          (x.session.value.empty()
               ? ", every session"
-              : ", session " + safe_line(x.session.value, 64)) +
+              : ", session " + safe_line(short_id(x.session.value), 64)) +
          ", in " + safe_line(x.folder, 200) + ")\n";
 }
 

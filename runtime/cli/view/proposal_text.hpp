@@ -18,6 +18,6 @@ std::string summary_text(const service::proposal_view& x, wall_time now);
 std::string whole_text(const service::proposal_view& x, wall_time now);
 
 /// A line about what was approved once and for all.
-std::string grant_text(const storage::grant_record& x);
+std::string grant_text(const storage::grant_record& x, wall_time now);
 
 }  // namespace riffle::cli

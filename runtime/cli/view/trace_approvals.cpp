@@ -36,10 +36,8 @@ std::string trace_writer::on(const events::approval_resolved& x, wall_time) {
   if (approved && x.by.starts_with("always (") && !verbose()) return {};
   // The run ends, and says why; nothing was decided.
   if (x.how == events::proposal_outcome::cancelled &&
-      x.reason == riffle::withdrawn && !verbose()) {
-    denied_.insert(x.id);
+      x.reason == riffle::withdrawn && !verbose())
     return {};
-  }
   auto out = std::string{to_string(x.how)} + " by " + safe_line(x.by, 64);
   if (approved && !x.arguments.empty()) out += ", as changed";
   if (!x.reason.empty()) out += ": " + safe_line(x.reason, longest_reason);

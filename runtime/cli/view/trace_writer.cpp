@@ -28,7 +28,8 @@ constexpr std::string_view bar = "    ";
 
 /// Each line of a text indented, so that it cannot pass for a trace; not more
 /// lines than a screen has.
-std::string screenful(std::string_view text) {
+/// `cut`: there was more of it.
+std::string screenful(std::string_view text, bool cut = false) {
   constexpr std::size_t most = 24;
   std::string out;
   std::size_t n = 0;
@@ -38,6 +39,8 @@ std::string screenful(std::string_view text) {
   });
   if (n > most) {
     out.append(bar).append("… " + std::to_string(n - most) + " more lines\n");
+  } else if (cut) {
+    out.append(bar).append("…\n");
   }
   return out;
 }
@@ -245,7 +248,8 @@ std::string trace_writer::on(const events::tool_result& x, wall_time) {
   }
   if (!verbose() || told) return out;
   const auto diff = result_diff(x.metadata);
-  return out + (diff.empty() ? screenful(x.output) : diff_text(diff));
+  return out +
+         (diff.empty() ? screenful(x.output, x.truncated) : diff_text(diff));
 }
 
 std::string trace_writer::diff_text(std::string_view diff) const {
@@ -281,6 +285,8 @@ std::string trace_writer::on(const events::status& x, wall_time) {
            safe_line(x.text.substr(std::string_view{core::asked_anew}.size()),
                      longest_message) +
            "\n";
+  if (x.text.starts_with(asks_again))
+    return tag("APPROVAL") + safe_line(x.text, longest_message) + "\n";
   if (!verbose() && core::is_forgetting(x.text))
     return tag("MODEL") + safe_line(x.text, longest_message) + "\n";
   if (!verbose()) return {};

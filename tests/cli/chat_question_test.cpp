@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+// A question in a conversation: what else a person can do while it stands
+// there, and what becomes of an answer that is not finished.
+#include <cstdlib>
+#include <filesystem>
+
+#include "tests/cli/terminal_program.hpp"
+#include "tests/config/temp_folder.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/skip.hpp"
+
+using namespace riffle::testing;
+
+namespace {
+
+constexpr auto question = "[?] > ";
+
+constexpr auto two_writes = R"toml(
+[[steps]]
+[[steps.calls]]
+tool = "write"
+arguments = { path = "made", content = "x" }
+[[steps.calls]]
+tool = "write"
+arguments = { path = "made", content = "y" }
+[[steps]]
+text = "It is done."
+)toml";
+
+struct asking_place {
+  asking_place() {
+    folder.write("s.toml", two_writes);
+    folder.write("riffle.toml",
+                 "[runtime]\ndata_dir = \"data\"\n"
+                 "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
+                 "script = \"s.toml\"\n");
+  }
+  [[nodiscard]] bool is_made() const {
+    return std::filesystem::exists(folder.path() / "made");
+  }
+  /// What waits, as another program sees it.
+  [[nodiscard]] std::string open_proposal() const {
+    terminal_program list{
+        folder.path(), {"proposals", "list", "--output", "jsonl"}, 200};
+    CHECK(list.finish() == 0);
+    const auto begin = list.written().find("prop_");
+    REQUIRE(begin != std::string::npos);
+    return list.written().substr(begin,
+                                 list.written().find('"', begin) - begin);
+  }
+  temp_folder folder;
+};
+
+struct asked_talk : asking_place {
+  asked_talk() {
+    REQUIRE(riffle.read_next("/help shows"));
+    riffle.type("go\r");
+    REQUIRE(riffle.read_next(question));
+  }
+  void answer_both() {
+    riffle.answer("y");
+    REQUIRE(riffle.read_next("-x"));
+    REQUIRE(riffle.read_next(question));
+    riffle.answer("y");
+    REQUIRE(riffle.read_next("It is done."));
+  }
+  int leave() {
+    riffle.type("\x04");
+    return riffle.finish();
+  }
+  terminal_program riffle{folder.path(), {"chat", "--no-color"}, 110};
+};
+
+}  // namespace
+
+TEST_CASE("Ctrl-D at a question is no answer: it leaves at the run's end") {
+  if (!has_terminals()) return skip(no_terminals);
+  asked_talk x;
+  x.riffle.answer("\x04");
+  REQUIRE(x.riffle.read_next("(leaves when the run has ended)"));
+  const bool stays = GENERATE(true, false);
+  if (stays) {
+    x.riffle.answer("\x04");
+    REQUIRE(x.riffle.read_next(question));
+  }
+  x.answer_both();
+  CHECK((stays ? x.leave() : x.riffle.finish()) == 0);
+  CHECK(x.is_made());
+  CHECK(x.riffle.written().find("nobody is there") == std::string::npos);
+  CHECK(x.riffle.written().find("nobody could be asked") == std::string::npos);
+}
+
+TEST_CASE("Esc at a question stops the run") {
+  if (!has_terminals()) return skip(no_terminals);
+  asked_talk x;
+  x.riffle.type("\x1b");
+  REQUIRE(x.riffle.read_next("2 calls were not begun."));
+  REQUIRE(x.riffle.read_next("What it did and said is kept."));
+  CHECK(x.leave() == 0);
+  CHECK_FALSE(x.is_made());
+}
+
+TEST_CASE("Esc leaves a part of a question first") {
+  if (!has_terminals()) return skip(no_terminals);
+  asked_talk x;
+  x.riffle.answer("n");
+  REQUIRE(x.riffle.read_next("Why not?"));
+  x.riffle.type("\x1b");
+  REQUIRE(x.riffle.read_next(question));
+  x.answer_both();
+  CHECK(x.leave() == 0);
+}
+
+TEST_CASE("what only looks is answered beside a question, and a queue") {
+  if (!has_terminals()) return skip(no_terminals);
+  asked_talk x;
+  x.riffle.type("/output\r");
+  REQUIRE(x.riffle.read_next("No call has ended yet."));
+  REQUIRE(x.riffle.read_next("[APPROVAL] write"));
+  x.riffle.type("more to do\r");
+  REQUIRE(x.riffle.read_next("(1 queued"));
+  x.riffle.type("/cost\r");
+  REQUIRE(x.riffle.read_next("tokens in"));
+  REQUIRE(x.riffle.read_next("(1 queued"));
+  x.riffle.type("\x1b[A");
+  REQUIRE(x.riffle.read_next("> more to do"));
+  x.riffle.type("\x18\x05");
+  REQUIRE(x.riffle.read_next("editor can be opened when the run has ended"));
+  x.riffle.type("\x15");
+  REQUIRE(x.riffle.read_next(question));
+  x.answer_both();
+  CHECK(x.leave() == 0);
+}
+
+TEST_CASE("a reason that is typed when others decide is kept, and not sent") {
+  if (!has_terminals()) return skip(no_terminals);
+  asked_talk x;
+  x.riffle.answer("n");
+  REQUIRE(x.riffle.read_next("Why not?"));
+  x.riffle.type("not now");
+  REQUIRE(x.riffle.read_next("> not now"));
+  terminal_program other{
+      x.folder.path(), {"proposals", "deny", x.open_proposal()}, 200};
+  CHECK(other.finish() == 0);
+  REQUIRE(
+      x.riffle.read_next("decided elsewhere before you had said why not; your "
+                         "words stand in the"));
+  REQUIRE(x.riffle.read_next("Tab first"));
+  x.riffle.type(" or y\r");
+  REQUIRE(x.riffle.read_next("Enter again sends it"));
+  REQUIRE(x.riffle.read_next("> not now or y"));
+  x.riffle.type("\x15");
+  x.riffle.answer("\t");
+  REQUIRE(x.riffle.read_next(question));
+  x.riffle.answer("y");
+  REQUIRE(x.riffle.read_next("It is done."));
+  CHECK(x.leave() == 0);
+}
+
+TEST_CASE("a reason that is typed when others decide is told") {
+  if (!has_terminals()) return skip(no_terminals);
+  const asking_place x;
+  terminal_program riffle{x.folder.path(), {"run", "--no-color", "go"}, 110};
+  REQUIRE(riffle.read_next(question));
+  riffle.answer("n");
+  REQUIRE(riffle.read_next("Why not?"));
+  riffle.type("not now");
+  REQUIRE(riffle.read_next("> not now"));
+  terminal_program other{
+      x.folder.path(), {"proposals", "deny", x.open_proposal()}, 200};
+  CHECK(other.finish() == 0);
+  REQUIRE(riffle.read_next("before you had said why not: \"not now\""));
+}
