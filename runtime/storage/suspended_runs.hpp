@@ -21,7 +21,7 @@ class suspended_runs {
   [[nodiscard]] std::optional<error> find_end() const;
 
   void halt(const run_id& run, const error& why);
-  /// What is stored contradicts itself: the end, for this process.
+  /// The file is damaged, or its log gone: the end, for this process.
   void halt_all(const error& why);
   void release(const run_id& run);
 
