@@ -8,6 +8,7 @@
 #include "tests/support/eventually.hpp"
 #include "tests/support/log_lines.hpp"
 #include "tools/mcp/memory.hpp"
+#include "tools/mcp/names.hpp"
 #include "tools/mcp/servers.hpp"
 
 using namespace riffle;
@@ -87,7 +88,7 @@ remembered approved_of(const std::string& name,
   return out;
 }
 
-void change(server& at, told& of, std::vector<std::string> tools) {
+void lists_now(server& at, told& of, std::vector<std::string> tools) {
   of.set(std::move(tools));
   REQUIRE(at.list_anew());
 }
@@ -104,7 +105,7 @@ TEST_CASE("tools that nobody has looked at are told in one line a list") {
   REQUIRE(all.ready({"s"}).empty());
   std::vector<std::string> names = {"a"};
   for (int i = 0; i < 300; ++i) names.push_back("new" + std::to_string(i));
-  change(*all.find("s"), *of, names);
+  lists_now(*all.find("s"), *of, names);
   CHECK(lines
             .with("300 of its tools (new0, new1, new2, new3, new4, …) are not "
                   "as they were approved")
@@ -113,7 +114,7 @@ TEST_CASE("tools that nobody has looked at are told in one line a list") {
   CHECK(all.tools_of("s") == std::vector<std::string>{"s__a"});
   // Ever new ones: the log has an end.
   for (int i = 0; i < 40; ++i)
-    change(*all.find("s"), *of, {"a", "more" + std::to_string(i)});
+    lists_now(*all.find("s"), *of, {"a", "more" + std::to_string(i)});
   CHECK(lines.with("not as").size() == 20);
   CHECK(lines.with("no more of these are told").size() == 1);
   // What came while it ran is there for a person, of another process.
@@ -133,7 +134,7 @@ TEST_CASE("a tool that came while its server ran is used once approved") {
   servers all{{.memory = folder.path(), .all = {setup_of("s", of)}}};
   REQUIRE(all.ready({"s"}).empty());
   CHECK(all.held_back("s").empty());  // nor is it missed
-  change(*all.find("s"), *of, {"a", "late"});
+  lists_now(*all.find("s"), *of, {"a", "late"});
   CHECK(all.tools_of("s") == std::vector<std::string>{"s__a", "s__late"});
   CHECK(recall(folder.path(), "s").pending.empty());
 }
