@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <functional>
+#include <initializer_list>
 #include <string_view>
 
 #include <nlohmann/json.hpp>
 
 #include "runtime/base/digest.hpp"
+#include "runtime/base/read_within.hpp"
 #include "runtime/node/mcp_part.hpp"
 #include "tools/mcp/memory.hpp"
 
@@ -86,25 +89,47 @@ bool runs_from(const fs::path& folder, const std::vector<std::string>& words) {
   return false;
 }
 
-/// Where a runner of packages finds what others than its registry have.
-fs::path place_of_packages(const std::string& program, const fs::path& folder) {
-  struct runner {
-    std::string_view name;
-    std::array<const char*, 2> looks_for;
+/// "@a/b" of "@a/b@1.2".
+std::string package_of(const std::vector<std::string>& words) {
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (words[i].empty() || words[i].front() == '-') continue;
+    return words[i].substr(0, words[i].find('@', 1));
+  }
+  return {};
+}
+
+/// Whether the project in a folder gives "npx" this package, instead of the
+/// registry: installed, or its own.
+bool gives_package(const fs::path& folder, const std::string& package) {
+  if (package.empty()) return false;
+  const auto modules = folder / "node_modules";
+  if (is_there(modules / package) ||
+      is_there(modules / ".bin" / fs::path{package}.filename()))
+    return true;
+  const auto about = read_within(folder / "package.json");
+  return about && about->find('"' + package + '"') != about->npos;
+}
+
+/// The project whose programs a runner runs; empty: it takes none of a project.
+fs::path project_of_runner(const std::vector<std::string>& words,
+                           const fs::path& here) {
+  const auto name = fs::path{words.front()}.filename().string();
+  const auto is_one_of = [&](std::initializer_list<std::string_view> all) {
+    return std::ranges::find(all, name) != all.end();
   };
-  constexpr std::array<const char*, 2> node{"node_modules", "package.json"};
-  constexpr std::array<const char*, 2> python{"pyproject.toml", ".venv"};
-  constexpr std::array all{
-      runner{"npx", node},     runner{"npm", node},     runner{"pnpm", node},
-      runner{"pnpx", node},    runner{"yarn", node},    runner{"bun", node},
-      runner{"bunx", node},    runner{"uv", python},    runner{"uvx", python},
-      runner{"hatch", python}, runner{"poetry", python}};
-  const auto name = fs::path{program}.filename().string();
-  const auto* known = std::ranges::find(all, name, &runner::name);
-  if (known == all.end()) return {};
-  for (auto at = folder;; at = at.parent_path()) {
-    for (const auto* what : known->looks_for)
-      if (is_there(at / what)) return at;
+  std::function<bool(const fs::path&)> counts;
+  if (is_one_of({"npx", "pnpx", "bunx"}))
+    counts = [package = package_of(words)](const fs::path& x) {
+      return gives_package(x, package);
+    };
+  else if (is_one_of({"npm", "pnpm", "yarn", "bun"}))
+    counts = [](const fs::path& x) { return is_there(x / "package.json"); };
+  else if (is_one_of({"uv", "poetry", "hatch"}))
+    counts = [](const fs::path& x) { return is_there(x / "pyproject.toml"); };
+  else
+    return {};
+  for (auto at = here;; at = at.parent_path()) {
+    if (counts(at)) return at;
     if (at == at.parent_path()) return {};
   }
 }
@@ -135,7 +160,7 @@ fs::path folder_that_counts(const config::mcp_config& x) {
   for (std::size_t i = 1; i < x.command.size(); ++i)
     for (const auto& part : parts_of(x.command[i]))
       if (is_in(here, part)) return here;
-  return place_of_packages(program, here);
+  return project_of_runner(x.command, here);
 }
 
 nlohmann::json words_of(const config::mcp_config& x) {

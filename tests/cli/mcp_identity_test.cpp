@@ -46,7 +46,8 @@ TEST_CASE("a program of the same name in another folder is another one") {
     folder->write("plain", "");
     folder->write("data.db", "");
     fs::create_directories(folder->path() / "module");
-    fs::create_directories(folder->path() / "node_modules" / "x");
+    fs::create_directories(folder->path() / "node_modules" / "@some" /
+                           "server");
   }
   const auto differs = [&](const config::mcp_config& x) {
     const auto in = [&](const testing::temp_folder& folder) {
@@ -67,7 +68,7 @@ TEST_CASE("a program of the same name in another folder is another one") {
            {"./srv.py"},
            {"sh", "-c", "exec python3 ./srv.py --quiet"},
            {"node", "--import=./srv.py", "/abs/x.mjs"},
-           {"npx", "-y", "some-server"}}) {
+           {"npx", "-y", "@some/server@1.2"}}) {
     CAPTURE(words);
     CHECK(differs(running(words)));
   }
@@ -75,6 +76,7 @@ TEST_CASE("a program of the same name in another folder is another one") {
            {"/usr/bin/server", "data.db"},
            {"server", "--db=data.db", "."},
            {"server", "--later", "made-by-it.db"},
+           {"npx", "-y", "@other/server", "."},
            {"python3", "/opt/srv.py", "data.db"}}) {
     CAPTURE(words);
     CHECK_FALSE(differs(running(words)));

@@ -37,7 +37,7 @@ class reply_sender {
     if (waiting_.size() >= most) return false;
     waiting_.push_back(std::move(text));
     if (!thread_.joinable()) thread_ = std::thread{[this] { run(); }};
-    changed_.notify_one();
+    changed_.notify_all();
     return true;
   }
 
