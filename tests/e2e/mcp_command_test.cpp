@@ -97,7 +97,7 @@ TEST_CASE("servers that are added at once all stand there") {
   const auto text = folder.read("riffle.toml");
   for (int i = 0; i < 8; ++i)
     CHECK(has(text, "[mcp.p" + std::to_string(i) + "]\n"));
-  CHECK(has(text, "timeout = \"1m30s\"\n"));
+  CHECK(has(text, "timeout = \"90s\"\n"));
 }
 
 TEST_CASE("a server with a mistake is not added") {
