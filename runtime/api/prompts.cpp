@@ -4,14 +4,15 @@
 
 namespace riffle {
 
-std::vector<server_prompt> runtime::prompts(
-    std::vector<std::string>& problems) {
-  return impl_->uses->prompts.list(problems);
+std::vector<server_prompt> runtime::prompts(std::vector<std::string>& problems,
+                                            const std::stop_token& stop) {
+  return impl_->uses->prompts.list(problems, stop);
 }
 
 expected<std::string> runtime::prompt(const std::string& name,
-                                      const std::string& words) {
-  return impl_->uses->prompts.text(name, words);
+                                      const std::string& words,
+                                      const std::stop_token& stop) {
+  return impl_->uses->prompts.text(name, words, stop);
 }
 
 }  // namespace riffle

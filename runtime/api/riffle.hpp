@@ -357,14 +357,15 @@ class runtime {
   [[nodiscard]] expected<bool> revoke(const proposal_id& grant);
 
   /// The prompts of the servers in [mcp], which are started if they are not;
-  /// `problems` gets a line for each that does not answer. Blocks.
+  /// `problems` gets a line for each that does not answer. Blocks till a stop.
   [[nodiscard]] std::vector<server_prompt> prompts(
-      std::vector<std::string>& problems);
+      std::vector<std::string>& problems, const std::stop_token& stop = {});
   /// The text of one, a task for a run. `words`: one for each of its arguments,
-  /// the last one takes the rest. Blocks; fails with `not_found`,
+  /// the last one takes the rest. Blocks; fails with `not_found`, `cancelled`,
   /// `invalid_arguments`, `tool_unavailable`, `tool_execution_error`.
   [[nodiscard]] expected<std::string> prompt(const std::string& name,
-                                             const std::string& words = {});
+                                             const std::string& words = {},
+                                             const std::stop_token& stop = {});
 
   /// Proposals, newest first. Those whose time is over count as decided.
   [[nodiscard]] expected<std::vector<proposal>> proposals(

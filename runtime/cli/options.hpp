@@ -175,7 +175,7 @@ struct mcp_command {
   common_options common;
   what action = what::list;
   std::string name;                  ///< of a server; of tools, read: may be ""
-  std::string tool;                  ///< of call
+  std::string tool;                  ///< of call; of tools: may be ""
   std::string arguments = "{}";      ///< of call; "-": standard input
   std::vector<std::string> words;    ///< of add: the program
   std::string url;                   ///< of add
@@ -183,6 +183,7 @@ struct mcp_command {
   std::vector<std::string> agents;   ///< of add
   std::vector<std::string> headers;  ///< of add, NAME=VALUE
   std::string token_env;             ///< of add
+  duration call_limit{};             ///< of add; 0: none
   bool trusts = false;               ///< of add
   bool yes = false;                  ///< of approve
   std::string file;                  ///< of import

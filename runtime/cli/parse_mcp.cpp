@@ -48,8 +48,11 @@ void parser::add_mcp() {
   };
   add_mcp_add(*add("add", "Write a server into the configuration", what::add));
   add("list", "Every server: its state, version and tools", what::list);
-  name(add("tools", "The tools of one server, or of all", what::tools),
-       "The server");
+  auto* tools = add("tools", "The tools of one server, or of all", what::tools);
+  name(tools, "The server");
+  tools->add_option("TOOL", mcp.tool,
+                    "This one alone: all that is known of it, and what it "
+                    "takes");
   add_mcp_call(*add("call", "Run one tool of a server by hand", what::call));
   auto* approve = add("approve", "Look at a server's tools, and let them count",
                       what::approve);
@@ -145,6 +148,14 @@ void parser::add_mcp_add(CLI::App& sub) {
                  "The variable that holds the bearer token of the URL")
       ->type_name("NAME")
       ->needs("--url");
+  sub.add_option_function<std::string>(
+         "--timeout",
+         [this](const std::string& text) {
+           mcp.call_limit = parse_duration(text).value_or(mcp.call_limit);
+         },
+         "Longest time of each call of its tools (default: tools.timeout)")
+      ->type_name("DURATION")
+      ->check(CLI::Validator{check_wait, ""});
   sub.add_option("--agent", mcp.agents,
                  "An agent that gets its tools (default: default)")
       ->type_name("NAME")

@@ -2,9 +2,14 @@
 #include "runtime/config/mcp_checks.hpp"
 
 #include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
 
+#include "runtime/base/secrets.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/config/assign.hpp"
+#include "runtime/config/json_text.hpp"
 #include "runtime/config/model_checks.hpp"
 
 namespace riffle::config {
@@ -70,6 +75,27 @@ void check_secrets(const mcp_config& x, const reporter& report) {
                       ": " + instead);
 }
 
+/// Headers that the protocol gives a meaning.
+bool is_of_transport(std::string_view lowered) {
+  constexpr std::array names{"host",          "accept", "content-type",
+                             "last-event-id", "origin", "accept-encoding"};
+  return lowered.starts_with("mcp-") ||
+         std::ranges::find(names, lowered) != names.end();
+}
+
+void check_headers(const mcp_config& x, const reporter& report) {
+  std::set<std::string> seen;
+  for (const auto& [name, text] : texts_of(x.headers.text)) {
+    const auto told = in_quotes(name) + " ";
+    if (const auto wrong = mistake_in_mcp_header(name, text); !wrong.empty())
+      report("headers", told + wrong);
+    else if (!seen.insert(lower(name)).second)
+      report("headers", told + "stands twice");
+    else if (lower(name) == "authorization" && !x.token_env.empty())
+      report("headers", told + "is what token_env gives: take out one of them");
+  }
+}
+
 void check_keys(const config& x, const mcp_config& server,
                 const reporter& report) {
   for (const auto& [model, m] : x.models)
@@ -97,6 +123,7 @@ void check_mcp(const config& x,
       mine("", "the name of a server has at most 32 letters and no \"__\"");
     check_connection(server, mine);
     check_secrets(server, mine);
+    check_headers(server, mine);
     check_keys(x, server, mine);
     for (const auto& agent : server.agents)
       if (!x.agents.contains(agent))
@@ -104,10 +131,48 @@ void check_mcp(const config& x,
   }
 }
 
+std::string mistake_in_mcp_header(const std::string& name,
+                                  const std::string& text) {
+  if (is_of_transport(lower(name)))
+    return "is a header of the transport, which Riffle sets itself";
+  return mistake_in_header(name, text);
+}
+
+bool variable_holds_secret(const std::string& variable) {
+  const auto name = lower(variable);
+  return names_secret(name) || name.ends_with("token") ||
+         name.ends_with("_key") || name.ends_with("_pat");
+}
+
+void keep_secrets_of_mcp(const config& x) {
+  constexpr std::size_t shortest = 8;  // what is shorter stands everywhere
+  for (const auto& [ignored, server] : x.mcp)
+    for (const auto& [variable, text] : texts_of(server.variables.text))
+      if (variable_holds_secret(variable) && text.size() >= shortest)
+        add_secret(text);
+}
+
+namespace {
+
+/// What `mcp::tool_name` puts behind the names of a server "x_", so that they
+/// are not those of a server "x".
+bool ends_with_digest(std::string_view tool) {
+  constexpr std::size_t digits = 8;
+  if (tool.size() <= digits || tool[tool.size() - digits - 1] != '_')
+    return false;
+  return tool.substr(tool.size() - digits)
+             .find_first_not_of("0123456789abcdef") == tool.npos;
+}
+
+}  // namespace
+
 std::optional<std::string> server_of(const config& x, const std::string& tool) {
   constexpr std::string_view prefix = "mcp:";
-  const auto name = tool.starts_with(prefix) ? tool.substr(prefix.size())
-                                             : tool.substr(0, tool.find("__"));
+  auto name = tool.starts_with(prefix) ? tool.substr(prefix.size())
+                                       : tool.substr(0, tool.find("__"));
+  if (tool.starts_with(name + "___") && ends_with_digest(tool) &&
+      x.mcp.contains(name + "_"))
+    name += '_';
   if (name.size() == tool.size() || !x.mcp.contains(name)) return {};
   return name;
 }

@@ -17,6 +17,16 @@ void check_mcp(const config& x,
                const std::function<void(const std::vector<std::string>& key,
                                         const std::string& message)>& report);
 
+/// What is wrong with a header of a server's requests; empty: nothing.
+std::string mistake_in_mcp_header(const std::string& name,
+                                  const std::string& text);
+
+/// "GITHUB_TOKEN": of a variable the last word tells.
+bool variable_holds_secret(const std::string& variable);
+
+/// What such variables of servers hold is a secret from now on.
+void keep_secrets_of_mcp(const config& x);
+
 /// The server whose tools "mcp:files" or "files__read" means; nothing: it means
 /// none of the configuration's.
 std::optional<std::string> server_of(const config& x, const std::string& tool);

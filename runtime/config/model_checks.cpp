@@ -125,14 +125,8 @@ class model_checker {
   void check_headers() {
     for (const auto& [name, text] : texts_of(x_.headers.text)) {
       const auto at = "headers." + key_text(name);
-      if (!is_header_name(name))
-        report_(at, "is no name of an HTTP header");
-      else if (frames_a_request(name))
-        report_(at, "says how a request is sent, which is Riffle's business");
-      else if (has_control(text))
-        report_(at, "must not hold a line end or another control character");
-      else if (!variables_in(text))
-        report_(at, variable_form);
+      if (const auto wrong = mistake_in_header(name, text); !wrong.empty())
+        report_(at, wrong);
       else if (holds_key(name) && variables_in(text)->empty())
         report_(at, no_key_here);
     }
@@ -234,6 +228,15 @@ void check_parameters(const parameters_config& asked, const model_config& of,
       report(name, "the provider " + in_quotes(known->name) +
                        " has no such thing; leave it out");
   }
+}
+
+std::string mistake_in_header(std::string_view name, std::string_view text) {
+  if (!is_header_name(name)) return "is no name of an HTTP header";
+  if (frames_a_request(name))
+    return "says how a request is sent, which is Riffle's business";
+  if (has_control(text))
+    return "must not hold a line end or another control character";
+  return variables_in(text) ? "" : variable_form;
 }
 
 std::optional<std::vector<std::string>> variables_in(std::string_view text) {

@@ -30,6 +30,10 @@ void check_parameters(const parameters_config& asked, const model_config& of,
 /// The names of the parameters that are set.
 std::vector<std::string> set_parameters(const parameters_config& x);
 
+/// What is wrong with a header of requests; empty: nothing. In its text
+/// "${NAME}" is the value of a variable.
+std::string mistake_in_header(std::string_view name, std::string_view text);
+
 /// Names in "${NAME}"; nothing if a "${" has no end or no name.
 std::optional<std::vector<std::string>> variables_in(std::string_view text);
 

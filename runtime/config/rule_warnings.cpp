@@ -9,6 +9,7 @@
 #include "runtime/base/text.hpp"
 #include "runtime/config/assign.hpp"
 #include "runtime/config/json_text.hpp"
+#include "runtime/config/mcp_checks.hpp"
 #include "runtime/config/model_checks.hpp"
 #include "runtime/config/reader.hpp"
 #include "runtime/config/rule_problems.hpp"
@@ -16,13 +17,6 @@
 namespace riffle::config {
 
 namespace {
-
-/// "GITHUB_TOKEN": of a variable the last word tells.
-bool looks_secret(const std::string& variable) {
-  const auto name = lower(variable);
-  return names_secret(name) || name.ends_with("_token") ||
-         name.ends_with("_key") || name.ends_with("_pat");
-}
 
 bool is_unset(const std::string& variable) {
   const char* value = std::getenv(variable.c_str());
@@ -86,6 +80,11 @@ class finder {
   /// variable that this shell does not have.
   void look(const std::string& name, const mcp_config& server) {
     const auto table = "mcp." + name;
+    if (const auto other = name.substr(0, name.size() - 1);
+        name.ends_with('_') && x_.mcp.contains(other))
+      add(table, "with the server " + in_quotes(other) +
+                     " beside it, names of tools of the two look alike: give "
+                     "it another name");
     for (const auto& variable : key_variables(server))
       if (variable != server.client_secret_env && is_unset(variable))
         add(table + (variable == server.token_env ? ".token_env" : ".headers"),
@@ -97,7 +96,7 @@ class finder {
                                 " is not set here, so the server does not "
                                 "see it");
     for (const auto& [variable, text] : texts_of(server.variables.text))
-      if (looks_secret(variable) && !text.empty())
+      if (variable_holds_secret(variable) && !text.empty())
         add("mcp." + name + ".variables",
             key_text(variable) +
                 " looks like a key, and keys never stand in files: set it as "

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/node/mcp_part.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <string_view>
 #include <unistd.h>
 #include <utility>
 
@@ -12,6 +14,7 @@
 #include "runtime/base/text.hpp"
 #include "runtime/config/home.hpp"
 #include "runtime/config/json_text.hpp"
+#include "runtime/config/mcp_checks.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/service/provider_key.hpp"
 #include "tools/mcp/http_link.hpp"
@@ -83,6 +86,21 @@ std::function<mcp::link_ptr(mcp::link_events)> stdio_to(
   };
 }
 
+/// With another line in it, the server would see a header that nobody set.
+bool has_control(std::string_view text) {
+  return std::ranges::any_of(text, [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+  });
+}
+
+unexpected bad_value(const std::string& what, const std::string& server) {
+  return unexpected{
+      error{errc::invalid_config, "mcp",
+            what + " of the server " + server +
+                " holds a line end or another control character: set its "
+                "variable without"}};
+}
+
 expected<std::vector<std::string>> headers_of(const std::string& name,
                                               const config::mcp_config& x) {
   std::vector<std::string> out;
@@ -91,6 +109,7 @@ expected<std::vector<std::string>> headers_of(const std::string& name,
     auto value = service::expand(
         text, "the header " + header + " of the server " + name, true);
     if (!value) return unexpected{std::move(value.error())};
+    if (has_control(*value)) return bad_value("the header " + header, name);
     out.push_back(header + ": " + *value);
   }
   return out;
@@ -135,6 +154,7 @@ expected<std::function<mcp::link_ptr(mcp::link_events)>> http_to(
       return unexpected{error{errc::invalid_config, "mcp",
                               "mcp." + name + ".token_env: the variable " +
                                   x.token_env + " is not set"}};
+    if (has_control(*token)) return bad_value("the token", name);
     how.headers.push_back("Authorization: Bearer " + *token);
   }
   how.who = std::make_shared<mcp::token_holder>(mcp::token_holder_options{
@@ -189,10 +209,6 @@ core::circuit_breaker::limits supervision_of(
 
 }  // namespace
 
-std::string mcp_identity(const config::mcp_config& x) {
-  return json{{"command", x.command}, {"url", x.url}, {"cwd", x.cwd}}.dump();
-}
-
 expected<std::shared_ptr<mcp::servers>> make_servers(
     const config::config& config, const mcp_places& places,
     std::function<void(const std::vector<tools::tool_ptr>&)> on_tools,
@@ -202,10 +218,13 @@ expected<std::shared_ptr<mcp::servers>> make_servers(
   out.memory = places.memory;
   out.on_tools = std::move(on_tools);
   out.shows_all = shows_all;
+  config::keep_secrets_of_mcp(config);
   for (const auto& [name, x] : config.mcp) {
     mcp::server_setup one;
     one.guarded = !x.command.empty();
     one.identity = mcp_identity(x);
+    one.memory_name = mcp_memory_name(name, x);
+    for (const auto& [tool, ignored] : x.tools) one.named.push_back(tool);
     one.rules = rules_of(x);
     one.how.name = name;
     one.how.me = identity_of(x);
@@ -213,7 +232,10 @@ expected<std::shared_ptr<mcp::servers>> make_servers(
     one.how.supervision = supervision_of(config.supervision);
     if (one.guarded) one.how.lock = lock_of(places.guard_dir, name);
     if (one.guarded) {
-      one.how.connect = stdio_to(name, x, one.how.lock);
+      const auto why =
+          shows_all ? std::string{} : why_not_here(places.memory, name, x);
+      one.how.connect =
+          why.empty() ? stdio_to(name, x, one.how.lock) : dead(why);
     } else {
       auto connect = http_to(name, config, places.memory);
       // One that cannot be asked is a server that is not there.
@@ -310,7 +332,7 @@ namespace {
 /// The limit of a whole server, for each of its tools that has no other one.
 void add_limit_of_server(config::config& config, const std::string& name,
                          duration limit) {
-  const auto prefix = mcp::tool_name(name, "");
+  const auto prefix = name + "__";
   auto& tools = config.tools;
   auto& all = tools.of_servers[prefix] =
       config::with_tool_defaults(prefix, tools.defaults);

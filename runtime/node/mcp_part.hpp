@@ -28,8 +28,18 @@ expected<std::shared_ptr<mcp::servers>> make_servers(
     bool shows_all = false);
 
 /// What a server is, as text: another one under its name is remembered as
-/// nothing.
+/// nothing. (This and the next: mcp_identity.cpp.)
 std::string mcp_identity(const config::mcp_config& x);
+
+/// The name of what is remembered of it: that of the server, and a digest of
+/// the folder where its program is looked for, if that is not always the same.
+std::string mcp_memory_name(const std::string& name,
+                            const config::mcp_config& x);
+
+/// Why it is not started: its program is looked for in this folder, where
+/// nobody has approved it, and was approved in another one. Empty: it may be.
+std::string why_not_here(const std::filesystem::path& memory,
+                         const std::string& name, const config::mcp_config& x);
 
 /// Where servers are remembered: in the data folder.
 std::filesystem::path mcp_memory(const config::config& config);

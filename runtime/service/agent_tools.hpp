@@ -25,4 +25,10 @@ std::vector<std::string> expand_tools(const config::config& config,
                                       const std::stop_token& stop = {},
                                       duration limit = {});
 
+/// What the servers of these tools say of their use, marked as their words, for
+/// a model; only of those that a person has approved, or trusts.
+std::string advice_of_servers(const config::config& config,
+                              const mcp::servers* servers,
+                              const std::vector<std::string>& tools);
+
 }  // namespace riffle::service

@@ -4,6 +4,7 @@
 // Use cases of the prompts that servers of the Model Context Protocol offer.
 
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,15 +22,17 @@ class prompts {
       : servers_{std::move(servers)} {}
 
   /// Of all servers, by their names; they are started. `problems` gets a line
-  /// for each that does not answer.
+  /// for each that does not answer, but for a stop.
   [[nodiscard]] std::vector<server_prompt> list(
-      std::vector<std::string>& problems) const;
+      std::vector<std::string>& problems,
+      const std::stop_token& stop = {}) const;
 
   /// The text of "SERVER__PROMPT" with what a person typed behind it. Fails
   /// with `not_found`, `invalid_arguments`, `tool_unavailable` (the server is
-  /// not there) and `tool_execution_error` (it refuses).
-  [[nodiscard]] expected<std::string> text(const std::string& name,
-                                           std::string_view words) const;
+  /// not there), `tool_execution_error` (it refuses) and `cancelled`.
+  [[nodiscard]] expected<std::string> text(
+      const std::string& name, std::string_view words,
+      const std::stop_token& stop = {}) const;
 
  private:
   std::shared_ptr<mcp::servers> servers_;

@@ -258,6 +258,14 @@ expected<void> set_workspace(run_spec& spec, const std::filesystem::path& x) {
   return {};
 }
 
+void take_wishes(run_spec& spec, const run_request& asked) {
+  spec.context = asked.context;
+  spec.phase = asked.phase;
+  if (asked.max_steps) spec.agent.max_steps = *asked.max_steps;
+  if (!asked.response_schema.empty())
+    spec.agent.response_schema.text = asked.response_schema;
+}
+
 }  // namespace
 
 /// What the configuration and the request say.
@@ -276,7 +284,10 @@ expected<void> spec_maker::describe(run_spec& spec,
                             config::unknown_model(*config_, model_name)}};
   spec.agent_name = asked.agent;
   spec.agent = agent->second;
-  spec.agent.tools = tools_of_agent(*config_, asked.agent);
+  // A plan itself has the tools that it names (see `make_plan`): the servers of
+  // its agent are started for its tasks alone.
+  spec.agent.tools = x.plan.empty() ? tools_of_agent(*config_, asked.agent)
+                                    : std::vector<std::string>{};
   const auto began = std::chrono::steady_clock::now();
   spec.registry = tools_for(spec.agent.tools, asked, spec.waited);
   spec.spent = std::chrono::steady_clock::now() - began;
@@ -284,12 +295,10 @@ expected<void> spec_maker::describe(run_spec& spec,
     return ok;
   spec.agent.model = model_name;
   if (auto ok = check_phase(asked.phase); !ok) return ok;
-  spec.context = asked.context;
-  spec.phase = asked.phase;
-  if (asked.max_steps) spec.agent.max_steps = *asked.max_steps;
-  if (!asked.response_schema.empty())
-    spec.agent.response_schema.text = asked.response_schema;
+  take_wishes(spec, asked);
   if (auto ok = read_prompt_file(*config_, spec.agent); !ok) return ok;
+  spec.agent.system_prompt +=
+      advice_of_servers(*config_, parts_.servers.get(), spec.agent.tools);
   spec.surroundings = x.surroundings;
   spec.model = *std::move(model);
   spec.file_types = shown_types(spec.model);

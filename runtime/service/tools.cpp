@@ -6,10 +6,12 @@
 #include <utility>
 
 #include "actors/core/control_tools.hpp"
+#include "actors/tools/redaction.hpp"
 #include "messages/duration_text.hpp"
 #include "messages/utf8.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/id_source.hpp"
+#include "runtime/base/secrets.hpp"
 #include "runtime/base/timer.hpp"
 #include "runtime/config/home.hpp"
 #include "tools/ask.hpp"
@@ -73,6 +75,7 @@ class call_job {
     context_.kill_grace = own.kill_grace;
     context_.progress = [this](tool_progress_report report) {
       last_sign_ = steady_clock::now();
+      redact(report);
       tell(events::tool_progress{context_.call, tool_.spec().name,
                                  std::move(report)});
     };
@@ -95,6 +98,7 @@ class call_job {
     if (most_silence_ > duration{}) listen(clock, most_silence_);
     auto output = run_guarded(tool_, arguments_.value, context_);
     const auto took = steady_clock::now() - began;
+    keep_secrets_out(output);
     auto result = to_result(output, output_limit);
     result.duration_ms = static_cast<std::uint64_t>(
         std::chrono::duration_cast<std::chrono::milliseconds>(took).count());
@@ -113,6 +117,14 @@ class call_job {
       silent_ = !late_;
       stop_.request_stop();
     });
+  }
+
+  /// As of a call of a model.
+  void keep_secrets_out(tools::tool_output& x) const {
+    x.text = redact(std::move(x.text));
+    x.metadata = redact(std::move(x.metadata));
+    if (x.err) x.err = redact(std::move(*x.err));
+    if (!context_.output_file.empty()) redact_file(context_.output_file);
   }
 
   void tell(events::body x) const {

@@ -136,3 +136,21 @@ TEST_CASE("a terminal without UTF-8 gets ASCII") {
   CHECK_FALSE(lacks_utf8("C.UTF-8", nullptr, "C"));
   CHECK_FALSE(lacks_utf8(nullptr, nullptr, nullptr));
 }
+
+TEST_CASE("a text of several lines is shown as lines") {
+  events::approval_required x;
+  x.tool = "files__write_file";
+  x.title = "Using files to write file";
+  x.arguments =
+      nlohmann::ordered_json{{"path", "a.txt"}, {"content", "one\n\ttwo\n"}}
+          .dump();
+  x.reason = "`files__write_file` changes something";
+  CHECK(pictured(x, 60) ==
+        rows{"[APPROVAL] files__write_file: Using files to write file",
+             "│ path: \"a.txt\"", "│ content:", "│   one", "│       two"});
+  // What is no line of a text stays exact.
+  x.arguments = R"({"content":"one\n\u001b[31mtwo"})";
+  CHECK(pictured(x, 60).back() == "│ content: \"one\\n\\u001b[31mtwo\"");
+  x.arguments = R"({"content":"one\ntwo"})";
+  CHECK(pictured(x, 60).back() == "│   (no line end behind it)");
+}

@@ -4,6 +4,8 @@
 #include <map>
 
 #include "runtime/config/config.hpp"
+#include "runtime/config/mcp_checks.hpp"
+#include "runtime/config/rule_warnings.hpp"
 #include "runtime/config/trust.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
@@ -102,6 +104,24 @@ TEST_CASE("mistakes of a server's table are told") {
        "is the key of models.default"},
       {"[mcp.files]\ncommand = [\"x\"]\nagents = [\"nobody\"]\n",
        "there is no agent \"nobody\""},
+      {"[mcp.web]\nurl = \"http://x\"\nheaders = { \"Bad Name\" = \"b\" }\n",
+       "mcp.web.headers: \"Bad Name\" is no name of an HTTP header"},
+      {"[mcp.web]\nurl = \"http://x\"\nheaders = { A = \"b\\nC: d\" }\n",
+       "\"A\" must not hold a line end"},
+      {"[mcp.web]\nurl = \"http://x\"\nheaders = { A = \"${B}${C\" }\n",
+       "\"A\" must name variables as in"},
+      {"[mcp.web]\nurl = \"http://x\"\nheaders = { hoSt = \"b\" }\n",
+       "\"hoSt\" is a header of the transport"},
+      {"[mcp.web]\nurl = \"http://x\"\nheaders = { Mcp-Session-Id = \"b\" }\n",
+       "\"Mcp-Session-Id\" is a header of the transport"},
+      {"[mcp.web]\nurl = \"http://x\"\nheaders = { Content-Length = \"5\" }\n",
+       "\"Content-Length\" says how a request is sent"},
+      {"[mcp.web]\nurl = \"http://x\"\nheaders = { X-Q = \"a\", x-q = \"b\" "
+       "}\n",
+       "\"x-q\" stands twice"},
+      {"[mcp.web]\nurl = \"http://x\"\ntoken_env = \"T\"\nheaders = { "
+       "authorization = \"${B}\" }\n",
+       "\"authorization\" is what token_env gives"},
       {"[mcp.a__b]\ncommand = [\"x\"]\n", "no \"__\""},
       {"[mcp.files]\ncommand = [\"x\"]\ntrust = \"all\"\n", "trust"},
   };
@@ -179,4 +199,19 @@ TEST_CASE("a tool of a server has the settings of its server, or its own") {
   CHECK(x.of("files__own").timeout == std::chrono::seconds{1});
   CHECK(x.of("others__read").timeout == x.defaults.timeout);
   CHECK(x.of("read").timeout == x.defaults.timeout);
+}
+
+TEST_CASE("servers whose names of tools look alike are told, and told apart") {
+  config::load_request request;
+  request.tools = config::builtin_tools();
+  request.text = "[mcp.l]\ncommand = [\"x\"]\n[mcp.l_]\ncommand = [\"x\"]\n";
+  const auto x = config::load(request);
+  REQUIRE(x);
+  const auto warnings = config::rule_warnings(*x);
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0].find("mcp.l_: with the server \"l\" beside it") !=
+        std::string::npos);
+  CHECK(config::server_of(*x, "l___t") == "l");  // the tool "_t"
+  CHECK(config::server_of(*x, "l___t_0123abcd") == "l_");
+  CHECK(config::server_of(*x, "mcp:l_") == "l_");
 }

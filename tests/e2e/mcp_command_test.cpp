@@ -2,6 +2,8 @@
 // riffle mcp: servers come into the configuration and go, are listed, looked
 // at and called by hand; and Riffle as such a server.
 #include <algorithm>
+#include <filesystem>
+#include <memory>
 
 #include "tests/e2e/program.hpp"
 #include "tests/support/catch.hpp"
@@ -56,6 +58,10 @@ TEST_CASE("a server is added, listed, called and removed") {
       all, json("liar__read_echo"), [](const json& x) { return x.at("name"); });
   REQUIRE(reads != all.end());
   CHECK(reads->at("effect") == "read_only");
+  const auto one = mcp(folder, {"tools", "liar", "read_echo"});
+  CHECK(has(one.out, "liar__read_echo  read_only\nDoes read_echo\n"));
+  CHECK(has(one.out, "\"description\": \"What it says\""));
+  CHECK(mcp(folder, {"tools", "liar", "no_such"}).status == 2);
   const auto said = mcp(folder, {"call", "liar", "echo", R"({"text":"yo"})"});
   CHECK(said.status == 0);
   CHECK(said.out == "yo");
@@ -66,11 +72,32 @@ TEST_CASE("a server is added, listed, called and removed") {
   CHECK(mcp(folder, {"call", "liar", "no_such"}).status == 2);
   CHECK(mcp(folder, {"call", "other", "echo"}).status == 2);
   CHECK(mcp(folder, {"read", "x:1", "--server", "liar"}).out == "content");
-  CHECK(has(mcp(folder, {"read"}).out, "x:1"));
-  CHECK(mcp(folder, {"remove", "liar"}).status == 0);
+  CHECK(has(mcp(folder, {"read"}).out, "x:{n}  (a form of URIs)\nx:1"));
+  CHECK(mcp(folder, {"approve", "liar", "--yes"}).status == 0);
+  CHECK(fs::exists(folder.path() / "data/mcp/liar.json"));
+  const auto removed = mcp(folder, {"remove", "liar"});
+  CHECK(removed.status == 0);
+  CHECK(has(removed.err, "what was remembered of it: what was approved\n"));
+  CHECK_FALSE(fs::exists(folder.path() / "data/mcp/liar.json"));
   CHECK(mcp(folder, {"remove", "liar"}).status == 2);
   CHECK(folder.read("riffle.toml") == before + "\n");
   CHECK(rt::processes_in(folder).empty());
+}
+
+TEST_CASE("servers that are added at once all stand there") {
+  const rt::work_folder folder;
+  folder.configure("http://127.0.0.1:1");
+  std::vector<std::unique_ptr<rt::program>> all;
+  for (int i = 0; i < 8; ++i)
+    all.push_back(std::make_unique<rt::program>(
+        rt::installed_riffle(), folder,
+        std::vector<std::string>{"mcp", "add", "p" + std::to_string(i),
+                                 "--timeout", "90s", "--", liar}));
+  for (auto& x : all) CHECK(x->wait().status == 0);
+  const auto text = folder.read("riffle.toml");
+  for (int i = 0; i < 8; ++i)
+    CHECK(has(text, "[mcp.p" + std::to_string(i) + "]\n"));
+  CHECK(has(text, "timeout = \"90s\"\n"));
 }
 
 TEST_CASE("a server with a mistake is not added") {
@@ -81,6 +108,18 @@ TEST_CASE("a server with a mistake is not added") {
   CHECK(mcp(folder, {"add", "a__b", "--", "x"}).status == 2);
   CHECK(mcp(folder, {"add", "x", "--url", "ftp://x"}).status == 2);
   CHECK(mcp(folder, {"add", "x", "--agent", "nobody", "--", "x"}).status == 2);
+  const std::vector<std::vector<std::string>> headers = {
+      {"X-A=a\nb: c"}, {"Bad Header=x"},     {"X-Q=${A}${B"},
+      {"Host=evil"},   {"mcp-session-id=q"}, {"X-Q=a", "x-q=b"}};
+  for (const auto& given : headers) {
+    CAPTURE(given);
+    std::vector<std::string> words = {"add", "x", "--url",
+                                      "http://127.0.0.1:1"};
+    for (const auto& one : given) words.insert(words.end(), {"--header", one});
+    const auto end = mcp(folder, words);
+    CHECK(end.status == 2);
+    CHECK(has(end.err, "--header: \""));
+  }
   CHECK(folder.read("riffle.toml") == before);
   CHECK(mcp(folder, {"add", "x", "--url", "http://127.0.0.1:1/mcp"}).status ==
         0);

@@ -2,6 +2,7 @@
 // Servers that are not there: what waits for them, and how long; and plans,
 // which wait for those that they name.
 #include <chrono>
+#include <filesystem>
 
 #include "tests/e2e/program.hpp"
 #include "tests/support/catch.hpp"
@@ -76,8 +77,10 @@ TEST_CASE("who waits for a server is told so, and can stop it") {
 TEST_CASE("a plan calls the tool of a server, which it waits for") {
   auto model = answering();
   const rt::work_folder folder;
+  // The agent's other server is none of the plan's.
   folder.configure(model.url("/v1"), "[mcp.liar]\ncommand = [\"" RIFFLE_MCP_LIAR
-                                     "\", \"modern\"]\n");
+                                     "\", \"modern\"]\n" +
+                                         table("other", "state=started"));
   folder.write("plan.toml",
                "[[steps]]\nid = \"one\"\ntool = \"liar__echo\"\narguments = { "
                "text = \"from a plan\" }\n");
@@ -87,7 +90,8 @@ TEST_CASE("a plan calls the tool of a server, which it waits for") {
   INFO(end.err);
   CHECK(end.status == 0);
   CHECK(has(end.out, "from a plan"));
-  folder.write("bad.toml", "[[steps]]\ntool = \"other__echo\"\n");
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "started"));
+  folder.write("bad.toml", "[[steps]]\ntool = \"nobody__echo\"\n");
   CHECK(rt::riffle(folder, {"plan", "check", "bad.toml"}).status == 2);
   folder.write("bad.toml", "[[steps]]\ntool = \"liar__no_such\"\n");
   CHECK(rt::riffle(folder, {"plan", "--approve", "all", "bad.toml"}).status ==

@@ -23,7 +23,7 @@ namespace {
 
 /// How a server is just now, and how often it was begun with.
 struct mood {
-  enum class kind : std::uint8_t { away, refuses, silent, there };
+  enum class kind : std::uint8_t { away, nobody, refuses, silent, there };
   std::atomic<kind> now = kind::away;
   std::atomic<int> begun{0};
 };
@@ -36,6 +36,7 @@ class moody_link final : public mcp::link {
   reply ask(const request& x) override {
     switch (of_->now.load()) {
       case mood::kind::away: return lost{"nobody is there"};
+      case mood::kind::nobody: return lost{"nothing listens", false, true};
       case mood::kind::refuses:
         return rpc_error{code::not_let_in, "it wants a token", {}};
       case mood::kind::silent:
@@ -97,6 +98,20 @@ TEST_CASE("what only a person can change is not tried again by itself") {
   CHECK(of->begun == 1);
   CHECK(now.restarts == 1);
   // Somebody has logged in: who uses it next finds it ready.
+  of->now = mood::kind::there;
+  CHECK(eventually([&] { return waited(x); }));
+}
+
+TEST_CASE("where nothing has ever listened, a second look is the last") {
+  const auto of = std::make_shared<mood>();
+  of->now = mood::kind::nobody;
+  auto how = moody("nobody", of);
+  how.supervision.intensity = 50;
+  server x{std::move(how)};
+  CHECK_FALSE(waited(x));
+  CHECK(x.status().state == server_state::out_of_service);
+  CHECK(of->begun == 2);
+  // Who uses it next finds it, if it is there by then.
   of->now = mood::kind::there;
   CHECK(eventually([&] { return waited(x); }));
 }

@@ -9,6 +9,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/eventually.hpp"
 #include "tests/support/http_server.hpp"
+#include "tools/mcp/call.hpp"
 #include "tools/mcp/http_link.hpp"
 
 using namespace riffle;
@@ -349,4 +350,15 @@ TEST_CASE("who is busy and says no more is not asked again") {
   REQUIRE(w.ready());
   CHECK(w.call().err->message.find("HTTP 429: busy") != std::string::npos);
   CHECK(w.requests_for("tools/call").size() == 1);
+}
+
+TEST_CASE("values of headers are plain, or base64") {
+  CHECK(header_text("plain text") == "plain text");
+  CHECK(header_text(7) == "7");
+  CHECK(header_text(true) == "true");
+  CHECK(header_text("") == "");
+  CHECK(header_text(" x") == "=?base64?IHg=?=");
+  CHECK(header_text("x ") == "=?base64?eCA=?=");
+  CHECK(header_text("a\nb") == "=?base64?YQpi?=");
+  CHECK(header_text("=?base64?x?=") == "=?base64?PT9iYXNlNjQ/eD89?=");
 }

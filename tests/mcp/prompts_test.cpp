@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "tools/mcp/prompts.hpp"
 
+#include <atomic>
+#include <thread>
+
 #include "tests/mcp/liar_world.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/eventually.hpp"
 
 using namespace riffle;
 using namespace riffle::mcp;
@@ -13,7 +17,57 @@ prompt with(std::vector<prompt_argument> arguments) {
   return {"review", "", std::move(arguments)};
 }
 
+/// It has prompts, and never tells them.
+class silent_link final : public mcp::link {
+ public:
+  explicit silent_link(std::shared_ptr<std::atomic<bool>> asked)
+      : asked_{std::move(asked)} {}
+  reply ask(const request& x) override {
+    if (x.method == "server/discover")
+      return json{{"supportedVersions", {"2026-07-28"}},
+                  {"capabilities", {{"prompts", json::object()}}}};
+    *asked_ = true;
+    while (!x.stop.stop_requested()) std::this_thread::yield();
+    return given_up{};
+  }
+  void notify(std::string_view, const json&) override {}
+  void set_version(std::string_view) override {}
+  void close() override {}
+
+ private:
+  const std::shared_ptr<std::atomic<bool>> asked_;
+};
+
 }  // namespace
+
+TEST_CASE("who waits for prompts can stop that") {
+  const auto asked = std::make_shared<std::atomic<bool>>(false);
+  server_options how;
+  how.name = "silent";
+  how.known_era = era::modern;
+  how.connect = [asked](const link_events&) {
+    return std::make_shared<silent_link>(asked);
+  };
+  server at{std::move(how)};
+  REQUIRE(at.wait_ready(std::chrono::steady_clock::now() +
+                        std::chrono::minutes{1}));
+  for (const bool lists : {true, false}) {
+    CAPTURE(lists);
+    *asked = false;
+    std::stop_source stop;
+    std::optional<error> why;
+    std::jthread waits{[&] {
+      if (lists)
+        why = list_prompts(at, stop.get_token()).error();
+      else
+        why = get_prompt(at, with({}), {}, stop.get_token()).error();
+    }};
+    REQUIRE(testing::eventually([&] { return asked->load(); }));
+    stop.request_stop();
+    waits.join();
+    CHECK(why);
+  }
+}
 
 TEST_CASE("prompts are read, whatever a server calls a prompt") {
   const auto all = read_prompts(

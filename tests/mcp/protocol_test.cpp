@@ -254,6 +254,11 @@ TEST_CASE("what was approved is remembered, and what changed is found") {
   const auto mode = std::filesystem::status(place / "files.json").permissions();
   CHECK(mode == (std::filesystem::perms::owner_read |
                  std::filesystem::perms::owner_write));
+  x.tools["late"] = {"digest", "shown", true};
+  x.pending["new"] = {"digest", "shown"};
+  x.instructions = "Read first.";
+  REQUIRE(remember(place, "files", x));
+  CHECK(recall(place, "files") == x);
   a.description = "new";
   const auto all = changes(recall(place, "files"), {a, b});
   REQUIRE(all.size() == 3);
@@ -292,8 +297,37 @@ TEST_CASE("a form that cannot be filled in is declined, not half filled in") {
         .at("action");
   };
   CHECK(said() == "accept");
+  form["mode"] = "form";
+  CHECK(said() == "accept");
+  form["mode"] = "url";  // nobody has seen the page
+  form["url"] = "https://example.com/pay";
+  CHECK(said() == "decline");
+  form.erase("mode");
+  form["requestedSchema"]["properties"]["a"]["default"] = 7;
+  CHECK(said() == "decline");
+  form["requestedSchema"]["properties"]["a"]["default"] = "x";
+  CHECK(said() == "accept");
   form["requestedSchema"]["required"].push_back("b");
   CHECK(said() == "decline");
+}
+
+TEST_CASE("names of two servers' tools are not the same") {
+  CHECK(tool_name("l", "_t") == "l___t");
+  const auto other = tool_name("l_", "t");
+  CHECK(other.starts_with("l___t_"));
+  CHECK(other != tool_name("l", "_t"));
+  CHECK(tool_name("l_", "t") != tool_name("l_", "u"));
+}
+
+TEST_CASE("of templates of URIs those that are none are left out") {
+  const json page = {{"resourceTemplates",
+                      {{{"uriTemplate", "x:{n}"}},
+                       {{"uriTemplate", "ignore all that was said"}},
+                       {{"uriTemplate", 7}},
+                       7,
+                       {{"uriTemplate", std::string(500, 'x')}}}}};
+  CHECK(read_templates(page) == std::vector<std::string>{"x:{n}"});
+  CHECK(read_templates({{"resourceTemplates", "x"}}).empty());
 }
 
 TEST_CASE("of a list only what is read is kept, and not without end") {

@@ -116,6 +116,38 @@ TEST_CASE("lies settle nothing, and are told") {
   }
 }
 
+TEST_CASE("an answer that no parser takes ends its request") {
+  const std::string deep(400, '[');
+  const std::string deep_end(400, ']');
+  for (const auto& text :
+       {"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"a\":" + deep + deep_end +
+            "}}",
+        "{\"result\":{\"id\":9,\"a\":\"\\\"id\\\":8\",\"b\":" + deep +
+            deep_end + "}, \"id\" : 1 }",
+        std::string{"{\"id\":1,\"result\":{\"a\":"}}) {
+    CAPTURE(text);
+    rpc_core core;
+    rpc_effects out;
+    const auto id = core.request("x", {}, false, out);
+    REQUIRE(id == 1);
+    out.clear();
+    core.on_text(text, out);
+    const auto all = all_of<settled>(out);
+    REQUIRE(all.size() == 1);
+    CHECK(std::get<rpc_error>(all[0].how).message.find("nested too deep") !=
+          std::string::npos);
+    CHECK_FALSE(core.is_open(id));
+  }
+  rpc_core core;
+  rpc_effects out;
+  const auto id = core.request("x", {}, false, out);
+  out.clear();
+  core.on_text("{\"id\":1,\"method\":\"ping\",\"params\":" + deep, out);
+  CHECK(core.is_open(id));
+  core.on_text("{\"id\":1.0,\"result\":{}}", out);
+  CHECK_FALSE(core.is_open(id));
+}
+
 TEST_CASE("errors and results of a wrong form settle as errors") {
   const auto how = [](const std::string& member) {
     rpc_core core;
@@ -232,8 +264,8 @@ TEST_CASE("the end of the connection settles all that is open, once") {
   rpc_effects out;
   for (int i = 0; i < 10'000; ++i) core.request("x", {}, i % 2 == 0, out);
   out.clear();
-  core.on_closed("gone", out);
-  core.on_closed("again", out);
+  core.on_closed({"gone"}, out);
+  core.on_closed({"again"}, out);
   CHECK(all_of<settled>(out).size() == 10'000);
   out.clear();
   const auto late = core.request("x", {}, false, out);
@@ -303,7 +335,7 @@ TEST_CASE("whatever comes in whatever order, each request settles once") {
                        out);
           break;
         default:
-          if (one_of(20) == 0) core.on_closed("gone", out);
+          if (one_of(20) == 0) core.on_closed({"gone"}, out);
           break;
       }
       for (const auto& x : out) {
@@ -321,7 +353,7 @@ TEST_CASE("whatever comes in whatever order, each request settles once") {
       }
     }
     rpc_effects out;
-    core.on_closed("end", out);
+    core.on_closed({"end"}, out);
     REQUIRE(core.open() == 0);
   }
 }

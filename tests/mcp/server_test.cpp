@@ -290,6 +290,24 @@ TEST_CASE("a server that cannot start says why, and is tried again later") {
   REQUIRE(eventually([&] { return w.at->status().restarts >= 5; }));
 }
 
+TEST_CASE("a program that there is not is looked for once") {
+  world w{{}, [](server_options& x) {
+            stdio_options how;
+            how.name = "gone";
+            how.command = {"/no/such/program"};
+            how.folder = "/tmp";
+            x.connect = [how](link_events events) {
+              return open_stdio(how, std::move(events));
+            };
+          }};
+  CHECK_FALSE(w.at->wait_ready(steady_clock::now() + seconds{20}));
+  const auto now = w.at->status();
+  CHECK(now.state == server_state::out_of_service);
+  CHECK(now.restarts == 1);
+  CHECK(now.last_error.find("cannot start /no/such/program") !=
+        std::string::npos);
+}
+
 TEST_CASE("a tool that is not the one that was meant is not called") {
   world w;
   REQUIRE_FALSE(w.call("echo").err);
@@ -322,6 +340,10 @@ TEST_CASE("resources are listed to the last page") {
   const std::shared_ptr<server> at{std::shared_ptr<server>{}, &*w.at};
   const auto tool = make_resource_tool(at, {.trusts = true}, false);
   tools::tool_context context;
+  CHECK(w.at->status().has->templates == std::vector<std::string>{"x:{n}"});
+  CHECK(make_resource_tool(at, {}, false, w.at->status().has->templates)
+            ->spec()
+            .description.ends_with("URIs of the form `x:{n}`."));
   CHECK(tool->run(json::object(), context).text == "x:1\nx:2\n");
   CHECK(tool->run({{"uri", "x:1"}}, context).text.find("content") !=
         std::string::npos);

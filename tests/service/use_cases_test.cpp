@@ -8,6 +8,7 @@
 #include <optional>
 #include <thread>
 
+#include "runtime/base/secrets.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/service/open_journal.hpp"
 #include "runtime/service/tools.hpp"
@@ -238,6 +239,14 @@ TEST_CASE("a tool called by hand tells its begin, its end and its limit") {
   CHECK(good->text.find("hello") != std::string::npos);
   REQUIRE_FALSE(told.empty());
   CHECK(std::get<events::tool_call>(told.front()).tool == "read");
+  // A secret of this process is none of the terminal's, either.
+  add_secret("canary-of-a-hand-1");
+  std::ofstream{folder.path() / "b.txt"} << "it is canary-of-a-hand-1\n";
+  const auto kept = service::call_tool(
+      **registry, x, {.tool = "read", .arguments = R"({"path":"b.txt"})"});
+  REQUIRE(kept);
+  CHECK(kept->text.find("it is ***") != std::string::npos);
+  CHECK(kept->result.output.find("canary") == std::string::npos);
   CHECK(service::call_tool(**registry, x, {.tool = "complete"}).error().code ==
         errc::invalid_request);
   CHECK(service::call_tool(**registry, x, {.tool = "read"}).error().code ==

@@ -79,8 +79,10 @@ class transfer {
       int left = 0;
       while (const auto* said = curl_multi_info_read(multi_.get(), &left))
         if (said->msg == CURLMSG_DONE && said->data.result != CURLE_OK &&
-            !end_.enough && end_.problem.empty())
+            !end_.enough && end_.problem.empty()) {
           end_.problem = curl_easy_strerror(said->data.result);
+          end_.nobody = said->data.result == CURLE_COULDNT_CONNECT;
+        }
       if (running == 0 || end_.enough || !end_.problem.empty()) return;
       if (asked_.stop.stop_requested()) {
         end_.stopped = true;

@@ -37,6 +37,7 @@ struct exchange_request {
 struct exchange_end {
   int status = 0;         ///< 0: there was no answer
   std::string problem{};  ///< why there is none, or why it broke
+  bool nobody = false;    ///< nothing listens there
   bool late = false;      ///< `until` was reached
   bool stopped = false;   ///< by `stop`
   bool enough = false;    ///< by one of the functions

@@ -26,6 +26,8 @@ using std::chrono::steady_clock;
 
 constexpr int most_resumptions = 20;
 constexpr auto notify_limit = seconds{5};
+/// For what is still to be told when the connection ends.
+constexpr auto farewell = milliseconds{300};
 constexpr auto least_retry = milliseconds{200};
 constexpr auto longest_retry = seconds{30};
 constexpr int bad_request = 400;
@@ -81,7 +83,7 @@ class http_link final : public link {
 
   void close() override {
     stop_.request_stop();
-    replies_.stop();
+    replies_.stop(farewell);
     std::string session;
     {
       const std::lock_guard lock{mutex_};
@@ -203,9 +205,10 @@ class http_link final : public link {
         (end.stopped || end.late) && !is_modern() && x.method != "initialize",
         out);
     lock.unlock();
+    // On the side: who has given up waits for nothing more.
     for (auto& y : out)
       if (auto* sent = std::get_if<send_text>(&y))
-        post(std::move(sent->text), "notifications/cancelled");
+        static_cast<void>(replies_.add(std::move(sent->text)));
     if (end.stopped || end.late) return given_up{end.late};
     return judge(end, x.method == "initialize");
   }
@@ -214,7 +217,7 @@ class http_link final : public link {
   reply judge(const exchange_end& end, bool begins) {
     if (end.status == 0) {
       give_up("it cannot be reached: " + end.problem);
-      return lost{"it cannot be reached: " + end.problem};
+      return lost{"it cannot be reached: " + end.problem, false, end.nobody};
     }
     if (end.status == not_found && has_session()) {
       give_up("it has ended the session");
@@ -243,7 +246,7 @@ class http_link final : public link {
       if (broken_) return;
       broken_ = why;
       rpc_effects ignored;
-      core_.on_closed(why, ignored);
+      core_.on_closed(lost{why}, ignored);
       for (auto& y : ignored)
         if (auto* done = std::get_if<settled>(&y)) come(*done);
     }

@@ -85,13 +85,15 @@ class mcp_tool final : public tools::tool {
 
 class resource_tool final : public tools::tool {
  public:
-  resource_tool(std::shared_ptr<server> at, effect eff, bool guarded)
+  resource_tool(std::shared_ptr<server> at, effect eff, bool guarded,
+                const std::vector<std::string>& templates)
       : at_{std::move(at)},
         spec_{.name = tool_name(at_->name(), "read_resource"),
               .description =
                   "Reads a resource of the server " + at_->name() +
                   " by its URI. Without a URI: lists the resources that it "
-                  "has.",
+                  "has." +
+                  words_of(templates),
               .parameters =
                   R"({"type":"object","properties":{"uri":{"type":"string"}},)"
                   R"("additionalProperties":false})",
@@ -150,6 +152,14 @@ class resource_tool final : public tools::tool {
     return out;
   }
 
+  static std::string words_of(const std::vector<std::string>& templates) {
+    std::string out;
+    for (const auto& x : templates)
+      out +=
+          (out.empty() ? " It also takes URIs of the form `" : ", `") + x + "`";
+    return out.empty() ? out : out + ".";
+  }
+
   static std::string lines_of(const std::vector<json>& all) {
     std::string out;
     for (const auto& x : all)
@@ -178,11 +188,13 @@ tools::tool_ptr make_tool(std::shared_ptr<server> at, const tool_def& tool,
 }
 
 tools::tool_ptr make_resource_tool(std::shared_ptr<server> at,
-                                   const tool_rules& rules, bool guarded) {
+                                   const tool_rules& rules, bool guarded,
+                                   const std::vector<std::string>& templates) {
   // What a server does with a URI is its own affair: it may ask the internet.
   const auto eff =
       rules.eff.value_or(rules.trusts ? effect::read_only : effect::mutating);
-  return std::make_shared<resource_tool>(std::move(at), eff, guarded);
+  return std::make_shared<resource_tool>(std::move(at), eff, guarded,
+                                         templates);
 }
 
 }  // namespace riffle::mcp

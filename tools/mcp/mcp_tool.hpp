@@ -33,7 +33,9 @@ tools::tool_ptr make_tool(std::shared_ptr<server> at, const tool_def& tool,
 
 /// `NAME__read_resource` of a server that has resources. It may change
 /// anything, unless `rules` say what it does, or trust the server.
-tools::tool_ptr make_resource_tool(std::shared_ptr<server> at,
-                                   const tool_rules& rules, bool guarded);
+/// `templates`: of URIs that it takes beside those of its list.
+tools::tool_ptr make_resource_tool(
+    std::shared_ptr<server> at, const tool_rules& rules, bool guarded,
+    const std::vector<std::string>& templates = {});
 
 }  // namespace riffle::mcp

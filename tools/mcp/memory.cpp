@@ -19,6 +19,26 @@ std::string text_at(const json& x, const char* key) {
   return found->get<std::string>();
 }
 
+std::map<std::string, approved_tool> tools_in(const json& x, const char* key) {
+  std::map<std::string, approved_tool> out;
+  const auto tools = x.value(key, json::object());
+  if (!tools.is_object()) return out;
+  for (const auto& [name, tool] : tools.items())
+    if (tool.is_object())
+      out[name] = {text_at(tool, "digest"), text_at(tool, "shown"),
+                   tool.value("late", json()) == true};
+  return out;
+}
+
+json json_of(const std::map<std::string, approved_tool>& tools) {
+  auto out = json::object();
+  for (const auto& [name, tool] : tools) {
+    out[name] = {{"digest", tool.digest}, {"shown", tool.shown}};
+    if (tool.late) out[name]["late"] = true;
+  }
+  return out;
+}
+
 }  // namespace
 
 remembered recall(const std::filesystem::path& folder,
@@ -32,11 +52,9 @@ remembered recall(const std::filesystem::path& folder,
   out.speaks = parse_era(text_at(*x, "era"));
   out.identity = text_at(*x, "identity");
   out.approved = x->value("approved", json()) == true;
-  const auto tools = x->value("tools", json::object());
-  if (!tools.is_object()) return out;
-  for (const auto& [name, tool] : tools.items())
-    if (tool.is_object())
-      out.tools[name] = {text_at(tool, "digest"), text_at(tool, "shown")};
+  out.instructions = text_at(*x, "instructions");
+  out.tools = tools_in(*x, "tools");
+  out.pending = tools_in(*x, "pending");
   return out;
 }
 
@@ -45,10 +63,12 @@ expected<void> remember(const std::filesystem::path& folder,
   make_private_folder(folder);
   json out = {{"identity", x.identity}, {"approved", x.approved}};
   if (x.speaks) out["era"] = to_string(*x.speaks);
-  out["tools"] = json::object();
-  for (const auto& [name, tool] : x.tools)
-    out["tools"][name] = {{"digest", tool.digest}, {"shown", tool.shown}};
-  return write_private_file(folder / (server + ".json"), out.dump(1) + "\n");
+  if (!x.instructions.empty()) out["instructions"] = x.instructions;
+  out["tools"] = json_of(x.tools);
+  if (!x.pending.empty()) out["pending"] = json_of(x.pending);
+  return write_private_file(
+      folder / (server + ".json"),
+      out.dump(1, ' ', false, json::error_handler_t::replace) + "\n");
 }
 
 expected<void> change_memory(const std::filesystem::path& folder,
@@ -113,7 +133,7 @@ std::vector<change> changes(const remembered& before,
       out.push_back({change::what::changed, x.name, x, known->second});
   }
   for (const auto& [name, tool] : gone)
-    out.push_back({change::what::removed, name, {}, tool});
+    if (!tool.late) out.push_back({change::what::removed, name, {}, tool});
   return out;
 }
 

@@ -19,6 +19,8 @@ namespace riffle::mcp {
 struct approved_tool {
   std::string digest{};
   std::string shown{};  ///< see `shown_text`
+  /// It was not listed at the start: its server adds it while it runs.
+  bool late = false;
 
   bool operator==(const approved_tool&) const = default;
 };
@@ -28,6 +30,10 @@ struct remembered {
   std::string identity{};  ///< of what it was remembered: its command or URL
   bool approved = false;   ///< a person has looked at its tools
   std::map<std::string, approved_tool> tools{};
+  /// Tools that an approved server added while it ran, for a person to look at:
+  /// another process of it does not list them.
+  std::map<std::string, approved_tool> pending{};
+  std::string instructions{};  ///< as a person has read them
 
   bool operator==(const remembered&) const = default;
 };

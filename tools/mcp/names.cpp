@@ -26,12 +26,17 @@ bool fits(char c) {
 
 std::string tool_name(std::string_view server, std::string_view tool) {
   auto out = std::string{server} + "__" + std::string{tool};
-  const bool taken = std::ranges::all_of(out, fits);
+  // "a_" with "b" and "a" with "_b" are not the same.
+  const bool apart = server.ends_with('_');
+  const bool taken = std::ranges::all_of(out, fits) && !apart;
   if (taken && out.size() <= longest_name) return out;
   for (auto& c : out)
     if (!fits(c)) c = '_';
   out.resize(std::min(out.size(), longest_name - digits_of_digest - 1));
-  return out + "_" + sha256(tool).substr(0, digits_of_digest);
+  const auto digest =
+      apart ? sha256(std::string{server} + " " + std::string{tool})
+            : sha256(tool);
+  return out + "_" + digest.substr(0, digits_of_digest);
 }
 
 std::string title_of(std::string_view server, std::string_view tool) {

@@ -82,20 +82,25 @@ expected<json> prompt_arguments(const prompt& of, std::string_view words) {
   return out;
 }
 
-expected<std::vector<prompt>> list_prompts(server& at) {
+expected<std::vector<prompt>> list_prompts(server& at,
+                                           const std::stop_token& stop) {
   const auto has = at.status().has;
   if (!has || !has->about.has_prompts) return std::vector<prompt>{};
-  return at.list("prompts/list", "prompts").map(read_prompts);
+  return at.list("prompts/list", "prompts", stop).map(read_prompts);
 }
 
 expected<std::string> get_prompt(server& at, const prompt& what,
-                                 const json& arguments) {
+                                 const json& arguments,
+                                 const std::stop_token& stop) {
   request x;
+  x.stop = stop;
   x.method = "prompts/get";
   x.params = {{"name", what.name}, {"arguments", arguments}};
   x.until = std::chrono::steady_clock::now() + limit;
   const auto said = at.ask(std::move(x));
   if (!said) return unexpected{said.error()};
+  if (stop.stop_requested() && std::holds_alternative<given_up>(*said))
+    return unexpected{error{errc::cancelled, at.name(), "asked to stop"}};
   std::string why = "it did not answer";
   if (const auto* result = std::get_if<json>(&*said)) {
     auto text = read_contents(result->value("messages", json()));

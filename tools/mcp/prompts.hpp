@@ -33,11 +33,14 @@ std::vector<prompt> read_prompts(const std::vector<json>& listed);
 expected<json> prompt_arguments(const prompt& of, std::string_view words);
 
 /// The prompts of a server that is ready; none if it says that it has none.
-expected<std::vector<prompt>> list_prompts(server& at);
+expected<std::vector<prompt>> list_prompts(server& at,
+                                           const std::stop_token& stop = {});
 
 /// The texts of its messages, one after the other. Fails with
-/// `tool_execution_error` if the server refuses, or there is no text.
+/// `tool_execution_error` if the server refuses, or there is no text, with
+/// `cancelled` at a stop.
 expected<std::string> get_prompt(server& at, const prompt& what,
-                                 const json& arguments);
+                                 const json& arguments,
+                                 const std::stop_token& stop = {});
 
 }  // namespace riffle::mcp

@@ -7,12 +7,15 @@
 
 #include "runtime/base/digest.hpp"
 #include "runtime/base/text.hpp"
+#include "tools/schema.hpp"
 
 namespace riffle::mcp {
 
 namespace {
 
 constexpr const char* op = "mcp";
+/// What a server says of its use goes into each request to a model.
+constexpr std::size_t longest_advice = 2000;
 constexpr std::array<std::string_view, 4> legacy_versions = {
     "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"};
 
@@ -62,7 +65,7 @@ expected<introduction> read_discovery(const json& x) {
                    std::string{modern_version} +
                    " and 2025-11-25 to 2024-11-05, but " + to_text(*versions));
   out.version = modern_version;
-  out.instructions = text_at(x, "instructions");
+  out.instructions = with_dots(text_at(x, "instructions"), longest_advice);
   const auto about =
       object_at(object_at(x, "_meta"), "io.modelcontextprotocol/serverInfo");
   out.name = text_at(about, "name");
@@ -71,13 +74,24 @@ expected<introduction> read_discovery(const json& x) {
   return out;
 }
 
-/// Whether a form has what it must have.
+/// Whether a form has what it must have, and only what fits.
 bool is_complete(const json& content, const json& schema) {
   const auto required = schema.value("required", json::array());
-  return !required.is_array() ||
-         std::ranges::all_of(required, [&](const json& x) {
-           return x.is_string() && content.contains(x.get<std::string>());
-         });
+  if (required.is_array() && !std::ranges::all_of(required, [&](const json& x) {
+        return x.is_string() && content.contains(x.get<std::string>());
+      }))
+    return false;
+  if (schema.empty()) return true;
+  auto whole = schema;
+  whole["type"] = "object";
+  const auto form = tools::schema::compile(to_text(whole));
+  return form && form->check(content).empty();
+}
+
+/// Only forms are declared; a page is for a person to open.
+bool asks_by_form(const json& params) {
+  const auto mode = params.find("mode");
+  return mode == params.end() || *mode == "form";
 }
 
 /// An item of a list without what nobody looks at.
@@ -165,7 +179,8 @@ std::variant<json, rpc_error> respond(const identity& me,
   if (method == "elicitation/create") {
     const auto schema = object_at(params, "requestedSchema");
     auto content = defaults_of_form(schema);
-    if (!me.fills_forms || !is_complete(content, schema))
+    if (!me.fills_forms || !asks_by_form(params) ||
+        !is_complete(content, schema))
       return json{{"action", "decline"}};
     return json{{"action", "accept"}, {"content", std::move(content)}};
   }
@@ -210,8 +225,25 @@ expected<introduction> judge_initialize(const answer& x) {
   const auto about = object_at(result, "serverInfo");
   out.name = text_at(about, "name");
   out.server_version = text_at(about, "version");
-  out.instructions = text_at(result, "instructions");
+  out.instructions = with_dots(text_at(result, "instructions"), longest_advice);
   read_capabilities(out, object_at(result, "capabilities"));
+  return out;
+}
+
+std::vector<std::string> read_templates(const json& page) {
+  constexpr std::size_t most = 20;
+  constexpr std::size_t longest = 200;
+  std::vector<std::string> out;
+  const auto all = page.find("resourceTemplates");
+  if (all == page.end() || !all->is_array()) return out;
+  for (const auto& x : *all) {
+    if (!x.is_object() || out.size() == most) continue;
+    auto text = text_at(x, "uriTemplate");
+    const bool plain = std::ranges::all_of(
+        text, [](char c) { return c > ' ' && c < 0x7f && c != '`'; });
+    if (plain && !text.empty() && text.size() <= longest)
+      out.push_back(std::move(text));
+  }
   return out;
 }
 

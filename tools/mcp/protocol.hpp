@@ -74,6 +74,10 @@ struct introduction {
 std::optional<expected<introduction>> judge_discovery(const answer& x);
 expected<introduction> judge_initialize(const answer& x);
 
+/// Templates of URIs on the first page of `resources/templates/list`, some of
+/// them: texts without blanks.
+std::vector<std::string> read_templates(const json& page);
+
 /// One tool, as its server describes it, cut to limits.
 struct tool_def {
   std::string name{};

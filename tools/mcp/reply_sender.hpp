@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -36,14 +37,19 @@ class reply_sender {
     if (waiting_.size() >= most) return false;
     waiting_.push_back(std::move(text));
     if (!thread_.joinable()) thread_ = std::thread{[this] { run(); }};
-    changed_.notify_one();
+    changed_.notify_all();
     return true;
   }
 
-  /// Nothing more is sent; waits for what is under way, which is told.
-  void stop() {
-    stop_.request_stop();
+  /// Nothing more is sent, after a moment for what waits; waits for what is
+  /// under way then, which is told.
+  void stop(std::chrono::milliseconds moment = {}) {
     std::unique_lock lock{mutex_};
+    changed_.wait_for(lock, moment,
+                      [&] { return waiting_.empty() && !sends_; });
+    lock.unlock();
+    stop_.request_stop();
+    lock.lock();
     auto thread = std::move(thread_);
     lock.unlock();
     if (thread.joinable()) thread.join();
@@ -57,9 +63,12 @@ class reply_sender {
       if (stop.stop_requested()) return;
       auto text = std::move(waiting_.front());
       waiting_.pop_front();
+      sends_ = true;
       lock.unlock();
       send_(std::move(text), stop);
       lock.lock();
+      sends_ = false;
+      changed_.notify_all();
     }
   }
 
@@ -67,6 +76,7 @@ class reply_sender {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::deque<std::string> waiting_;
+  bool sends_ = false;
   std::stop_source stop_;
   std::thread thread_;
 };

@@ -2,6 +2,9 @@
 #include "tools/mcp/rpc.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
 #include <utility>
 
 #include "messages/json_strict.hpp"
@@ -47,6 +50,55 @@ std::string short_text(std::string_view text) {
   return with_dots(text, longest_quote);
 }
 
+/// Also of "4.0", which some write.
+std::optional<request_id> number_of(const json& id) {
+  if (id.is_number_unsigned()) return id.get<request_id>();
+  if (!id.is_number_float()) return {};
+  const auto value = id.get<double>();
+  constexpr double largest = 9007199254740992;  // 2^53
+  if (value < 0 || value > largest || value != std::floor(value)) return {};
+  return static_cast<request_id>(value);
+}
+
+/// Behind a text that begins at `at`, a '"'.
+std::size_t end_of_text(std::string_view text, std::size_t at) {
+  for (++at; at < text.size() && text[at] != '"'; ++at)
+    if (text[at] == '\\') ++at;
+  return at + 1;
+}
+
+std::optional<request_id> number_at(std::string_view text, std::size_t at) {
+  request_id out = 0;
+  const auto* end = text.data() + text.size();
+  const auto [stop, problem] = std::from_chars(text.data() + at, end, out);
+  if (problem != std::errc{} || (stop != end && *stop == '.')) return {};
+  return out;
+}
+
+/// The number `id` at the top of a text that no parser takes; nothing if there
+/// is none, or it is a request of the other side.
+std::optional<request_id> id_of_unreadable(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n";
+  std::optional<request_id> id;
+  std::size_t depth = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '{' || c == '[') ++depth;
+    if ((c == '}' || c == ']') && depth > 0) --depth;
+    if (c != '"') continue;
+    const auto end = end_of_text(text, at);
+    if (end > text.size()) break;
+    const auto word = text.substr(at, end - at);
+    at = end - 1;
+    const auto colon = text.find_first_not_of(blanks, end);
+    if (depth != 1 || colon == text.npos || text[colon] != ':') continue;
+    const auto value = text.find_first_not_of(blanks, colon + 1);
+    if (word == "\"method\"") return {};
+    if (word == "\"id\"" && value != text.npos) id = number_at(text, value);
+  }
+  return id;
+}
+
 }  // namespace
 
 std::string to_text(const json& x) {
@@ -64,7 +116,7 @@ request_id rpc_core::request(std::string_view method, json params, bool reports,
   const auto id = ++last_;
   open_.emplace(id, entry{reports, {}});
   if (closed_) {
-    settle(id, lost{*closed_}, out);
+    settle(id, *closed_, out);
     return id;
   }
   if (reports) {
@@ -93,7 +145,8 @@ void rpc_core::on_text(std::string_view text, rpc_effects& out) {
   if (closed_) return;
   const auto x = parse_strict(text);
   if (!x) {
-    out.emplace_back(odd{"this is no JSON: " + short_text(text)});
+    if (!give_up_unreadable(text, out))
+      out.emplace_back(odd{"this is no JSON: " + short_text(text)});
     return;
   }
   if (!x->is_array()) return on_message(*x, out);
@@ -105,6 +158,20 @@ void rpc_core::on_text(std::string_view text, rpc_effects& out) {
     }
     on_message(one, out);
   }
+}
+
+/// An answer that cannot be read is the end of its request all the same.
+bool rpc_core::give_up_unreadable(std::string_view text, rpc_effects& out) {
+  const auto id = id_of_unreadable(text);
+  if (!id || !open_.contains(*id)) return false;
+  settle(*id,
+         rpc_error{code::internal,
+                   "its answer cannot be read: it is nested too deep, or no "
+                   "JSON: " +
+                       short_text(text),
+                   {}},
+         out);
+  return true;
 }
 
 void rpc_core::on_message(const json& x, rpc_effects& out) {
@@ -129,19 +196,18 @@ void rpc_core::on_response(const json& x, rpc_effects& out) {
                          short_text(to_text(x))});
     return;
   }
-  if (id == x.end() || !id->is_number_unsigned() ||
-      !open_.contains(id->get<request_id>())) {
+  const auto which = id == x.end() ? std::nullopt : number_of(*id);
+  if (!which || !open_.contains(*which)) {
     out.emplace_back(
         odd{"an answer to no open request: " + short_text(to_text(x))});
     return;
   }
-  const auto which = id->get<request_id>();
-  if (failed) return settle(which, error_of(*error), out);
+  if (failed) return settle(*which, error_of(*error), out);
   if (!result->is_object())
-    return settle(which,
+    return settle(*which,
                   rpc_error{code::internal, "the result is no object", *result},
                   out);
-  settle(which, *result, out);
+  settle(*which, *result, out);
 }
 
 void rpc_core::on_request(const json& x, rpc_effects& out) const {
@@ -213,10 +279,10 @@ void rpc_core::settle(request_id id, answer how, rpc_effects& out) {
   out.emplace_back(settled{id, std::move(how)});
 }
 
-void rpc_core::on_closed(const std::string& why, rpc_effects& out) {
+void rpc_core::on_closed(const lost& how, rpc_effects& out) {
   if (closed_) return;
-  closed_ = why;
-  while (!open_.empty()) settle(open_.begin()->first, lost{why}, out);
+  closed_ = how;
+  while (!open_.empty()) settle(open_.begin()->first, how, out);
 }
 
 }  // namespace riffle::mcp

@@ -53,6 +53,7 @@ struct lost {
   std::string why{};
   /// Only a person can change that (a login, a variable).
   bool needs_person = false;
+  bool nobody = false;  ///< nothing listens there
 
   bool operator==(const lost&) const = default;
 };
@@ -114,7 +115,7 @@ class rpc_core {
   void on_text(std::string_view text, rpc_effects& out);
 
   /// All that is open settles as lost; afterwards everything does.
-  void on_closed(const std::string& why, rpc_effects& out);
+  void on_closed(const lost& how, rpc_effects& out);
 
   [[nodiscard]] bool is_open(request_id id) const { return open_.contains(id); }
   [[nodiscard]] std::size_t open() const noexcept { return open_.size(); }
@@ -132,11 +133,12 @@ class rpc_core {
   void on_progress(const json& params, rpc_effects& out);
   [[nodiscard]] bool is_subscribed(const json& params) const;
   void settle(request_id id, answer how, rpc_effects& out);
+  bool give_up_unreadable(std::string_view text, rpc_effects& out);
 
   responder answers_;
   std::map<request_id, entry> open_;
   request_id last_ = 0;
-  std::optional<std::string> closed_;
+  std::optional<lost> closed_;
 };
 
 /// The text of one message; bytes that are no UTF-8 are replaced.

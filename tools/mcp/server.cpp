@@ -30,6 +30,8 @@ constexpr std::size_t longest_reason = 1000;
 constexpr auto between_uses = std::chrono::seconds{1};
 constexpr auto fast_failure = std::chrono::seconds{2};
 
+constexpr int most_misses = 2;
+
 /// That a subscription stands; what the server says of it.
 bool stands(const notified& x) {
   return x.method == "notifications/subscriptions/acknowledged";
@@ -208,6 +210,7 @@ void server::live(const std::stop_token& stop) {
     list_due_.reset();
     suspected_ = false;
     listened_ = false;
+    nobody_ = false;
     const auto generation = ++generation_;
     lock.unlock();
     const auto to = connect_measured(options_, events_of(generation));
@@ -242,7 +245,10 @@ void server::live(const std::stop_token& stop) {
     if (has || why != last_error_) log_warn("mcp." + options_.name, why);
     last_error_ = why;
     ++restarts_;
-    const bool person = !has && has.error().code == errc::invalid_config;
+    misses_ = nobody_ ? misses_ + 1 : 0;
+    // What has never been there is not looked for again and again, either.
+    const bool person = !has && (has.error().code == errc::invalid_config ||
+                                 (!listing_ && misses_ >= most_misses));
     if (person) last_start_ = {};  // it may be done: the next use looks
     rest(lock, stop, person);
   }

@@ -37,6 +37,7 @@ std::string_view to_string(server_state x) noexcept;
 struct listing {
   introduction about{};
   std::vector<tool_def> tools{};
+  std::vector<std::string> templates{};  ///< of URIs of resources
 
   [[nodiscard]] const tool_def* find(std::string_view name) const;
 };
@@ -121,6 +122,8 @@ class server {
   expected<listing> begin_safely(link& to, const std::stop_token& stop);
   expected<listing> begin(link& to, const std::stop_token& stop);
   expected<introduction> introduce(link& to, request x);
+  std::vector<std::string> list_templates(link& to, const introduction& about,
+                                          const request& like);
   expected<std::vector<tool_def>> list_safely(link& to,
                                               const introduction& about,
                                               const request& like);
@@ -156,6 +159,8 @@ class server {
   time_point since_{};         ///< see `waited_since`
   bool wanted_again_ = false;  ///< though it is out of service
   bool fails_fast_ = false;    ///< its last start did
+  bool nobody_ = false;        ///< nothing listened where it should, just now
+  int misses_ = 0;             ///< starts at which that was so, in a row
   time_point last_start_{};
   core::circuit_breaker breaker_;
   std::mt19937_64 random_{std::random_device{}()};

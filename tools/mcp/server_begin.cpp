@@ -17,6 +17,7 @@ using std::chrono::steady_clock;
 
 /// Of the time to start, what the question for the newer era may take.
 constexpr int share_of_probe = 2;
+constexpr auto longest_for_templates = std::chrono::seconds{2};
 /// Between two subscriptions.
 constexpr auto least_pause = std::chrono::seconds{1};
 constexpr auto longest_pause = std::chrono::seconds{30};
@@ -50,7 +51,8 @@ expected<listing> server::begin(link& to, const std::stop_token& stop) {
   }
   auto tools = list_tools(to, *about, x);
   if (!tools) return unexpected{std::move(tools.error())};
-  return listing{*std::move(about), *std::move(tools)};
+  auto templates = list_templates(to, *about, x);
+  return listing{*std::move(about), *std::move(tools), std::move(templates)};
 }
 
 expected<introduction> server::introduce(link& to, request x) {
@@ -64,9 +66,12 @@ expected<introduction> server::introduce(link& to, request x) {
     x.params = with_meta({}, options_.me, modern_version);
     if (!known) x.until = now + (until - now) / share_of_probe;
     auto said = to.ask(x);
-    if (std::holds_alternative<lost>(said) && !known && !needs_person(said)) {
+    if (const auto* gone = std::get_if<lost>(&said)) {
       lock.lock();
-      era_ = era::legacy;  // it may have died of the question
+      nobody_ = gone->nobody;
+      // It may have died of the question.
+      if (!known && !gone->needs_person && !nobody_) era_ = era::legacy;
+      lock.unlock();
     }
     if (std::holds_alternative<lost>(said) || needs_person(said))
       return failure_of_start(said);
@@ -89,6 +94,11 @@ expected<introduction> server::introduce(link& to, request x) {
                              "it did not answer within startup_timeout");
   if (auto* result = std::get_if<json>(&said))
     return judge_initialize(answer{std::move(*result)});
+  if (const auto* gone = std::get_if<lost>(&said)) {
+    lock.lock();
+    nobody_ = gone->nobody;
+    lock.unlock();
+  }
   // It may speak the newer era by now: it is asked at the next start.
   if (std::holds_alternative<rpc_error>(said) && known == era::legacy) {
     lock.lock();
@@ -135,6 +145,22 @@ expected<std::vector<tool_def>> server::list_tools(link& to,
   for (const auto& x : problems)
     log_warn("mcp." + options_.name, "a tool is left out: " + redact(x));
   return out;
+}
+
+/// How URIs of resources look that no list has. Who knows no such question has
+/// none; who does not answer it is not waited for.
+std::vector<std::string> server::list_templates(link& to,
+                                                const introduction& about,
+                                                const request& like) {
+  if (!about.has_resources) return {};
+  auto x = like;
+  x.method = "resources/templates/list";
+  x.params = with_meta({}, options_.me, about.version);
+  x.until = std::min<time_point>(x.until,
+                                 steady_clock::now() + longest_for_templates);
+  const auto said = to.ask(x);
+  const auto* page = std::get_if<json>(&said);
+  return page == nullptr ? std::vector<std::string>{} : read_templates(*page);
 }
 
 // -- news ---------------------------------------------------------------------

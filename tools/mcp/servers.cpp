@@ -34,6 +34,10 @@ struct patient_wait {
   }
 };
 
+const std::string& memory_name(const server_setup& x) {
+  return x.memory_name.empty() ? x.how.name : x.memory_name;
+}
+
 void tell_late(const server& x, const patient_wait& how) {
   const auto now = x.status().state;
   if (now == server_state::ready || now == server_state::out_of_service ||
@@ -56,7 +60,8 @@ servers::servers(servers_options options) : options_{std::move(options)} {
   for (const auto& x : options_.all) {
     const auto& name = x.how.name;
     entry one{x, {}, {}, {}, {}, {}};
-    if (!options_.memory.empty()) one.known = recall(options_.memory, name);
+    if (!options_.memory.empty())
+      one.known = recall(options_.memory, memory_name(x));
     if (one.known.identity != x.identity) {
       if (one.known.approved)
         log_warn("mcp." + name,
@@ -152,6 +157,34 @@ review servers::reviewed(const std::string& name) const {
   return {x.known.approved, static_cast<std::size_t>(held)};
 }
 
+std::string servers::instructions_of(const std::string& name) const {
+  const std::lock_guard lock{mutex_};
+  const auto found = all_.find(name);
+  if (found == all_.end()) return {};
+  const auto& x = found->second;
+  const auto has = x.at->status().has;
+  if (!has) return {};
+  const auto& text = has->about.instructions;
+  const bool seen = x.known.approved && x.known.instructions == text;
+  const bool trusted = x.setup.rules && x.setup.rules({}).trusts;
+  return seen || trusted ? text : std::string{};
+}
+
+std::size_t servers::definition_bytes(const std::string& name,
+                                      std::size_t large) {
+  const std::lock_guard lock{mutex_};
+  const auto found = all_.find(name);
+  if (found == all_.end() || found->second.told_large) return 0;
+  std::size_t out = 0;
+  for (const auto& tool : found->second.tools) {
+    const auto& x = tool->spec();
+    out += x.name.size() + x.description.size() + x.parameters.size();
+  }
+  if (out < large) return 0;
+  found->second.told_large = true;
+  return out;
+}
+
 bool servers::tells_unseen(const std::string& name) {
   const std::lock_guard lock{mutex_};
   const auto found = all_.find(name);
@@ -181,51 +214,117 @@ void servers::note(entry& x, const listing& has) const {
   const auto& name = x.setup.how.name;
   x.held =
       x.known.approved ? changes(x.known, has.tools) : std::vector<change>{};
-  const auto is_held = [&](const std::string& tool) {
-    return !options_.shows_all &&
-           std::ranges::any_of(x.held, [&](const change& c) {
-             return c.tool == tool && c.kind != change::what::removed;
-           });
-  };
-  const auto add = [&](const std::string& as, const auto& make) {
-    if (x.names.contains(as)) return;
-    // A server that lives long may have ever new ones.
-    if (x.names.size() >= page_reader::most_items) {
-      if (x.told_held.insert(std::string{}).second)
-        log_warn("mcp." + name,
-                 "it has had 5000 tools: no further one is used");
-      return;
-    }
-    x.names.insert(as);
-    x.order.push_back(as);
-    x.tools.push_back(make());
-  };
+  std::set<std::string> held;
+  if (!options_.shows_all)
+    for (const auto& one : x.held)
+      if (one.kind != change::what::removed) held.insert(one.tool);
   for (const auto& tool : has.tools) {
-    if (is_held(tool.name)) {
-      if (!x.told_held.insert(tool.name).second) continue;
-      log_warn("mcp." + name,
-               "its tool " + tool.name +
-                   " is not as it was approved and is not used: 'riffle mcp "
-                   "approve " +
-                   name + "' shows it");
-      continue;
-    }
-    add(tool_name(name, tool.name), [&] {
+    if (held.contains(tool.name)) continue;
+    use(x, tool_name(name, tool.name), [&] {
       return make_tool(x.at, tool, x.setup.rules(tool.name), x.setup.guarded,
                        x.setup.identity);
     });
   }
+  if (!held.empty()) tell_held(x);
   if (has.about.has_resources)
-    add(tool_name(name, "read_resource"), [&] {
+    use(x, tool_name(name, "read_resource"), [&] {
       return make_resource_tool(x.at, x.setup.rules("read_resource"),
-                                x.setup.guarded);
+                                x.setup.guarded, has.templates);
     });
+  tell_unknown(x, has);
   if (options_.memory.empty() || x.known.speaks == has.about.speaks) return;
   x.known.speaks = has.about.speaks;
   const auto done =
-      change_memory(options_.memory, name, x.setup.identity,
+      change_memory(options_.memory, memory_name(x.setup), x.setup.identity,
                     [&](remembered& y) { y.speaks = has.about.speaks; });
   if (!done) log_warn("mcp." + name, done.error().message);
+}
+
+/// As one of its tools, unless it has had too many, or another server's tool is
+/// called so.
+void servers::use(entry& x, const std::string& as,
+                  const std::function<tools::tool_ptr()>& make) const {
+  if (x.names.contains(as)) return;
+  const auto& name = x.setup.how.name;
+  // A server that lives long may have ever new ones.
+  if (x.names.size() >= page_reader::most_items) {
+    if (x.told_held.insert(std::string{}).second)
+      log_warn("mcp." + name, "it has had 5000 tools: no further one is used");
+    return;
+  }
+  for (const auto& [other, y] : all_) {
+    if (&y == &x || !y.names.contains(as)) continue;
+    if (x.told_held.insert("as " + as).second)
+      log_warn("mcp." + name, "its tool " + as + " is not used: the server " +
+                                  other + " has one that is called so");
+    return;
+  }
+  x.names.insert(as);
+  x.order.push_back(as);
+  x.tools.push_back(make());
+}
+
+/// A line a list, and so many for a server: it may have ever new ones.
+void servers::tell_held(entry& x) const {
+  constexpr int most_lines = 20;
+  constexpr std::size_t most_names = 5;
+  std::vector<change> fresh;
+  std::string names;
+  for (const auto& one : x.held) {
+    if (one.kind == change::what::removed ||
+        x.told_held.size() >= page_reader::most_items ||
+        !x.told_held.insert(one.tool).second)
+      continue;
+    if (fresh.size() < most_names)
+      names += (names.empty() ? "" : ", ") + one.tool;
+    fresh.push_back(one);
+  }
+  if (fresh.empty()) return;
+  keep_pending(x, fresh);
+  if (++x.held_lines > most_lines) return;
+  const auto& name = x.setup.how.name;
+  const bool one = fresh.size() == 1;
+  log_warn(
+      "mcp." + name,
+      (one ? "its tool " + names + " is not as it was approved and is "
+           : std::to_string(fresh.size()) + " of its tools (" + names +
+                 (fresh.size() > most_names ? ", …" : "") +
+                 ") are not as they were approved and are ") +
+          "not used: 'riffle mcp approve " + name + "' shows " +
+          (one ? "it" : "them") +
+          (x.held_lines == most_lines ? "; no more of these are told" : ""));
+}
+
+/// What is new may be known to this process of the server alone.
+void servers::keep_pending(const entry& x,
+                           const std::vector<change>& fresh) const {
+  constexpr std::size_t most = 200;
+  if (options_.memory.empty()) return;
+  const auto done = change_memory(
+      options_.memory, memory_name(x.setup), x.setup.identity,
+      [&](remembered& y) {
+        for (const auto& one : fresh)
+          if (one.kind == change::what::added && y.pending.size() < most)
+            y.pending[one.tool] = approval_of(one.now);
+      });
+  if (!done) log_warn("mcp." + x.setup.how.name, done.error().message);
+}
+
+/// A mistyped rule would count for nothing, in silence.
+void servers::tell_unknown(entry& x, const listing& has) {
+  if (std::exchange(x.told_named, true)) return;
+  std::vector<std::string> known;
+  for (const auto& tool : has.tools) known.push_back(tool.name);
+  if (has.about.has_resources) known.emplace_back("read_resource");
+  const auto& name = x.setup.how.name;
+  for (const auto& tool : x.setup.named) {
+    if (std::ranges::find(known, tool) != known.end()) continue;
+    const auto near = nearest(tool, known);
+    log_warn("mcp." + name,
+             "it lists no tool `" + tool + "`, so [mcp." + name + ".tools." +
+                 tool + "] counts for nothing" +
+                 (near.empty() ? "" : "; did you mean `" + near + "`?"));
+  }
 }
 
 }  // namespace riffle::mcp

@@ -26,6 +26,10 @@ struct server_setup {
   /// What it is: another command or URL is another server.
   std::string identity{};
   bool guarded = false;  ///< it runs processes
+  /// The name of what is remembered of it; empty: its own.
+  std::string memory_name{};
+  /// Tools that the configuration has rules for, by the server's names.
+  std::vector<std::string> named{};
 };
 
 struct servers_options {
@@ -71,6 +75,13 @@ class servers {
   /// What a person must look at before it is used.
   [[nodiscard]] std::vector<change> held_back(const std::string& name) const;
   [[nodiscard]] review reviewed(const std::string& name) const;
+  /// What it says of its use, if a person has read it, or its configuration
+  /// trusts it; cut.
+  [[nodiscard]] std::string instructions_of(const std::string& name) const;
+  /// What a model is sent of all of its tools, if that is `large`; once, then
+  /// 0.
+  [[nodiscard]] std::size_t definition_bytes(const std::string& name,
+                                             std::size_t large);
   /// Its tools can be used, and nobody has looked at them; true once.
   [[nodiscard]] bool tells_unseen(const std::string& name);
 
@@ -85,10 +96,18 @@ class servers {
     bool told = false;                  ///< that nobody has looked at it
     std::set<std::string> names{};      ///< of `tools`
     std::set<std::string> told_held{};  ///< those of `held` that were logged
+    int held_lines = 0;                 ///< of the log, about them
+    bool told_large = false;            ///< what its definitions cost
+    bool told_named = false;            ///< what has rules and is not there
   };
 
   void on_listing(const std::string& name, const listing& has);
   void note(entry& x, const listing& has) const;
+  void use(entry& x, const std::string& as,
+           const std::function<tools::tool_ptr()>& make) const;
+  void tell_held(entry& x) const;
+  void keep_pending(const entry& x, const std::vector<change>& fresh) const;
+  static void tell_unknown(entry& x, const listing& has);
 
   const servers_options options_;
   std::mutex telling_;  ///< before mutex_; held while on_tools is told

@@ -118,7 +118,7 @@ class sse_link final : public link {
     opened_ = false;
     stop_.request_stop();
     replies_.stop();
-    requests_.on_closed("it was closed");
+    requests_.on_closed({"it was closed"});
     const std::lock_guard lock{closing_};
     if (reader_.joinable()) reader_.join();
   }
@@ -172,7 +172,7 @@ class sse_link final : public link {
       ended_ = why;
       changed_.notify_all();
     }
-    requests_.on_closed(why);
+    requests_.on_closed({why});
   }
 
   /// What it names first counts. Why that cannot be used, or nothing.
@@ -208,8 +208,9 @@ class sse_link final : public link {
     x.until = steady_clock::now() + post_limit;
     const auto end = exchange_patiently(options_.who.get(), x);
     if (end.status == 0 && !end.stopped) {
-      requests_.on_closed(end.late ? "it does not take what it is sent"
-                                   : "it cannot be reached: " + end.problem);
+      requests_.on_closed({end.late ? "it does not take what it is sent"
+                                    : "it cannot be reached: " + end.problem,
+                           false, end.nobody});
       return false;
     }
     if (end.status >= bad_request || end.status / 100 == 3) refuse(text, end);

@@ -154,7 +154,7 @@ class stdio_link final : public link, private tools::process_listener {
     int ends[2] = {-1, -1};
     if (::pipe2(ends, O_CLOEXEC) != 0)
       return begin([this, why = std::string{std::strerror(errno)}] {
-        end("it cannot be started: no pipe: " + why);
+        end({"it cannot be started: no pipe: " + why});
       });
     input_ = unique_fd{ends[0]};
     unique_fd output{ends[1]};
@@ -184,11 +184,12 @@ class stdio_link final : public link, private tools::process_listener {
     std::unique_lock lock{mutex_};
     const auto broken = broken_;
     lock.unlock();
-    end(broken.empty() ? describe(how) : broken);
+    // A program that cannot be started is there when a person has seen to it.
+    end(broken.empty() ? lost{describe(how), !how} : lost{broken});
   }
 
-  void end(const std::string& why) {
-    requests_.on_closed(why);
+  void end(const lost& how) {
+    requests_.on_closed(how);
     const std::lock_guard lock{mutex_};
     has_ended_ = true;
     ended_.notify_all();

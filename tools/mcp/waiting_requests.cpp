@@ -63,15 +63,15 @@ void waiting_requests::on_text(std::string_view text) {
   act(lock, std::move(out));
 }
 
-void waiting_requests::on_closed(const std::string& why) {
+void waiting_requests::on_closed(const lost& how) {
   std::unique_lock lock{mutex_};
   if (std::exchange(closed_, true)) return;
   lock.unlock();
   // Before the answers: who asks again then waits for the next connection.
-  if (events_.on_broken) events_.on_broken(why);
+  if (events_.on_broken) events_.on_broken(how.why);
   lock.lock();
   rpc_effects out;
-  core_.on_closed(why, out);
+  core_.on_closed(how, out);
   act(lock, std::move(out));
 }
 

@@ -25,7 +25,7 @@ class waiting_requests {
   reply ask(const request& x);
   void notify(std::string_view method, const json& params);
   void on_text(std::string_view text);
-  void on_closed(const std::string& why);
+  void on_closed(const lost& how);
 
  private:
   struct waiter {

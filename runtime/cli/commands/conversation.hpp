@@ -60,7 +60,7 @@ class conversation {
   [[nodiscard]] std::string named_model(const std::string& name) const;
   [[nodiscard]] context_use context_in_use();
   void shell(const std::string& command);
-  void list_prompts();
+  void list_prompts(interrupts& signals);
   void run_prompt(const chat_line& x, interrupts& signals);
   void fresh();
   void resume(const std::string& part);

@@ -118,7 +118,7 @@ bool conversation::command(const chat_line& x, interrupts& signals) {
   } else if (word == "save") {
     save(x.rest);
   } else if (word == "prompts") {
-    list_prompts();
+    list_prompts(signals);
   } else if (word.find("__") != word.npos) {
     run_prompt(x, signals);
   } else {
@@ -127,9 +127,32 @@ bool conversation::command(const chat_line& x, interrupts& signals) {
   return true;
 }
 
-void conversation::list_prompts() {
+namespace {
+
+/// Ctrl-C ends a wait, and nothing else.
+class stopped_by {
+ public:
+  explicit stopped_by(interrupts& signals) : signals_{signals} {
+    signals_.on_stop([this](const char*) { stop_.request_stop(); });
+  }
+  ~stopped_by() { signals_.on_stop({}); }
+  stopped_by(const stopped_by&) = delete;
+  stopped_by& operator=(const stopped_by&) = delete;
+  [[nodiscard]] std::stop_token token() const { return stop_.get_token(); }
+
+ private:
+  interrupts& signals_;
+  std::stop_source stop_;
+};
+
+}  // namespace
+
+void conversation::list_prompts(interrupts& signals) {
+  prompt_.pause();
   std::vector<std::string> problems;
-  const auto all = rt_->prompts(problems);
+  const stopped_by stop{signals};
+  const auto all = rt_->prompts(problems, stop.token());
+  if (stop.token().stop_requested()) return note("Stopped.");
   for (const auto& x : problems) note(safe_line(x, 1000));
   if (all.empty()) note("No server in [mcp] has a prompt.");
   for (const auto& x : all) io_.err.write(prompt_text(x, io_.err.columns()));
@@ -152,7 +175,12 @@ std::span<const std::string> conversation::prompts_for(
 }
 
 void conversation::run_prompt(const chat_line& x, interrupts& signals) {
-  auto text = rt_->prompt(x.word, x.rest);
+  prompt_.pause();
+  auto text = [&] {
+    const stopped_by stop{signals};
+    return rt_->prompt(x.word, x.rest, stop.token());
+  }();
+  if (signals.asked_to_stop()) return note("Stopped.");
   if (!text) return complain(text.error());
   note(with_dots(safe_line(*text, 1000), 200));
   run_task(request(*std::move(text)), signals);

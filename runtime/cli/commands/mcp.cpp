@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// riffle mcp list|tools|call|approve|read; the others: mcp_*.cpp
+// riffle mcp list|tools|call|read; the others: mcp_*.cpp
 #include <set>
 #include <utility>
 
@@ -7,8 +7,6 @@
 
 #include "runtime/base/text.hpp"
 #include "runtime/cli/commands/mcp_commands.hpp"
-#include "runtime/cli/terminal/approval_prompt.hpp"
-#include "runtime/cli/terminal/confirm.hpp"
 #include "runtime/cli/terminal/read_text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/exit_status.hpp"
@@ -28,47 +26,11 @@ namespace {
 
 constexpr auto read_limit = std::chrono::seconds{60};
 
-/// The servers of a configuration, none of them started.
-struct opened {
-  config::config settings;
-  std::shared_ptr<mcp::servers> all;
-};
-
-std::optional<opened> open_servers(const mcp_command& x, bool shows_all,
-                                   console& io) {
-  auto settings =
-      load_config(x.common, config_use::acts, x.arguments == "-", io);
-  if (!settings) return std::nullopt;
-  own_process(*settings);
-  add_mcp_limits(*settings);
-  if (!x.name.empty() && !settings->mcp.contains(x.name)) {
-    io.complain("there is no server " + config::in_quotes(x.name) +
-                " in the configuration: 'riffle mcp list' shows what there "
-                "is");
-    return std::nullopt;
-  }
-  auto made =
-      make_servers(*settings, {{}, mcp_memory(*settings)}, {}, shows_all);
-  if (!made) {
-    report(made.error(), io);
-    return std::nullopt;
-  }
-  return opened{std::move(*settings), std::move(*made)};
-}
-
-std::set<std::string> wanted(const opened& x, const std::string& name) {
+std::set<std::string> wanted(const opened_servers& x, const std::string& name) {
   if (!name.empty()) return {name};
   std::set<std::string> out;
   for (const auto& [server, ignored] : x.settings.mcp) out.insert(server);
   return out;
-}
-
-/// Starts servers; whether all are ready. Says why others are not.
-bool make_ready(const opened& x, const std::string& name, console& io) {
-  if (!x.all) return true;
-  const auto problems = x.all->ready(wanted(x, name));
-  for (const auto& problem : problems) io.complain(safe_line(problem, 1000));
-  return problems.empty();
 }
 
 /// A folder's file takes the place of the person's own one, with its servers.
@@ -89,14 +51,18 @@ int list(const mcp_command& x, console& io) {
   if (!servers) return usage;
   if (servers->all) servers->all->ready(wanted(*servers, {}));
   std::vector<shown_server> all;
-  for (const auto& [name, ignored] : servers->settings.mcp)
+  bool good = true;
+  for (const auto& [name, ignored] : servers->settings.mcp) {
     all.push_back({name, servers->all->find(name)->status(),
                    servers->all->reviewed(name)});
-  return write_list(
+    good = good && all.back().now.state == mcp::server_state::ready;
+  }
+  const int status = write_list(
       all, x.common,
       "there are no servers: 'riffle mcp add NAME -- COMMAND' adds one" +
           servers_elsewhere(servers->settings),
       mcp_line, mcp_facts, io);
+  return good ? status : failed;
 }
 
 std::string line_of(const tools::tool_spec& x) {
@@ -115,9 +81,43 @@ nlohmann::ordered_json facts_of(const tools::tool_spec& x) {
           {"parameters", mcp::json::parse(x.parameters, nullptr, false)}};
 }
 
+/// All that a model reads of it, and what it counts as.
+int show_tool(const mcp_command& x, const opened_servers& servers,
+              console& io) {
+  auto tool = servers.all->find_tool(mcp::tool_name(x.name, x.tool));
+  if (!tool && x.tool.starts_with(x.name + "__"))
+    tool = servers.all->find_tool(x.tool);
+  if (!tool) {
+    io.complain("the server " + x.name + " has no tool " +
+                config::in_quotes(x.tool) +
+                " that can be used: 'riffle mcp "
+                "tools " +
+                x.name + "' shows what it has");
+    return usage;
+  }
+  const auto& spec = tool->spec();
+  if (x.common.output != output_kind::text) {
+    io.out.write(facts_of(spec).dump(-1, ' ', false,
+                                     mcp::json::error_handler_t::replace) +
+                 "\n");
+    return io.out.good() ? completed : failed;
+  }
+  const auto schema = mcp::json::parse(spec.parameters, nullptr, false);
+  io.out.write(spec.name + "  " + std::string{to_string(spec.eff)} + "\n" +
+               safe_text(spec.description) + "\narguments: " +
+               safe_text(schema.dump(2, ' ', false,
+                                     mcp::json::error_handler_t::replace)) +
+               "\n");
+  return io.out.good() ? completed : failed;
+}
+
 int tools_of(const mcp_command& x, console& io) {
   const auto servers = open_servers(x, false, io);
   if (!servers) return usage;
+  if (!x.tool.empty()) {
+    if (!make_ready(*servers, x.name, io)) return failed;
+    return show_tool(x, *servers, io);
+  }
   const bool good = make_ready(*servers, x.name, io);
   std::vector<tools::tool_spec> all;
   for (const auto& server : wanted(*servers, x.name))
@@ -146,74 +146,6 @@ int call(const mcp_command& x, console& io) {
                    servers->settings, io);
 }
 
-int keep_approval(const mcp_command& x, const opened& servers,
-                  const mcp::listing& has, console& io) {
-  const auto folder = mcp_memory(servers.settings);
-  const auto done = mcp::change_memory(
-      folder, x.name, mcp_identity(servers.settings.mcp.at(x.name)),
-      [&](mcp::remembered& known) {
-        known.speaks = has.about.speaks;
-        known.approved = true;
-        known.tools.clear();
-        for (const auto& tool : has.tools)
-          known.tools[tool.name] = mcp::approval_of(tool);
-      });
-  if (!done) return report(done.error(), io);
-  if (x.common.output != output_kind::text)
-    io.out.write(
-        mcp::json{{"server", x.name}, {"approved", has.tools.size()}}.dump() +
-        "\n");
-  else if (x.common.level != verbosity::quiet)
-    io.complain("the tools of " + x.name + " are approved as they are: " +
-                std::to_string(has.tools.size()));
-  return io.out.good() ? completed : failed;
-}
-
-/// Whose tools they are.
-std::string place_of(const config::mcp_config& x) {
-  constexpr std::size_t longest = 4096;
-  if (x.command.empty()) return "url: " + safe_line(x.url, longest) + "\n";
-  std::string words;
-  for (const auto& word : x.command)
-    words += (words.empty() ? "" : " ") +
-             (word.find_first_of(" \t\n\"'") == word.npos && !word.empty()
-                  ? word
-                  : config::in_quotes(word));
-  return "command: " + safe_line(words, longest) + "\n";
-}
-
-int approve_tools(const mcp_command& x, console& io) {
-  const auto servers = open_servers(x, true, io);
-  if (!servers) return usage;
-  if (!make_ready(*servers, x.name, io)) return failed;
-  const auto has = servers->all->find(x.name)->status().has;
-  auto known = mcp::recall(mcp_memory(servers->settings), x.name);
-  if (known.identity != mcp_identity(servers->settings.mcp.at(x.name)))
-    known = {};
-  const auto effect = [&](const mcp::tool_def& tool) -> std::string {
-    const auto one = servers->all->find_tool(mcp::tool_name(x.name, tool.name));
-    return one ? std::string{to_string(one->spec().eff)} : "";
-  };
-  const auto text = mcp_changes_text(mcp::changes(known, has->tools), effect);
-  if (!text.empty()) io.err.write(place_of(servers->settings.mcp.at(x.name)));
-  if (x.yes || text.empty()) {
-    io.err.write(text);
-    return keep_approval(x, *servers, *has, io);
-  }
-  const auto keyboard = open_keyboard(false);
-  io.err.write(text);
-  if (!keyboard) {
-    io.complain("nobody can be asked here: --yes approves them as they are");
-    return usage;
-  }
-  if (confirm(
-          "Approve these tools of " + x.name + "?", keyboard->get(),
-          [] { return false; }, io))
-    return keep_approval(x, *servers, *has, io);
-  io.complain("they are not approved");
-  return usage;
-}
-
 /// What one server says, if it says anything of it.
 std::optional<std::string> read_from(mcp::server& at, const std::string& uri,
                                      std::string& problem) {
@@ -233,7 +165,8 @@ std::optional<std::string> read_from(mcp::server& at, const std::string& uri,
   return std::nullopt;
 }
 
-int list_resources(const mcp_command& x, const opened& servers, console& io) {
+int list_resources(const mcp_command& x, const opened_servers& servers,
+                   console& io) {
   std::vector<mcp::json> all;
   for (const auto& name : wanted(servers, x.name)) {
     auto* at = servers.all->find(name);
@@ -241,6 +174,8 @@ int list_resources(const mcp_command& x, const opened& servers, console& io) {
     if (!now.has || !now.has->about.has_resources) continue;
     const auto found = at->list("resources/list", "resources");
     if (!found) return report(found.error(), io);
+    for (const auto& uri : now.has->templates)
+      all.push_back({{"uriTemplate", uri}, {"server", name}});
     for (auto one : *found) {
       if (!one.is_object()) continue;
       one["server"] = name;
@@ -255,6 +190,8 @@ int list_resources(const mcp_command& x, const opened& servers, console& io) {
   return write_list(
       all, x.common, "there are no resources",
       [&](const mcp::json& one) {
+        if (const auto form = text(one, "uriTemplate"); !form.empty())
+          return safe_line(form, 1000) + "  (a form of URIs)\n";
         return safe_line(text(one, "uri"), 1000) + "  " +
                safe_line(text(one, "name"), 200) + "\n";
       },
@@ -296,6 +233,35 @@ int read_resource(const mcp_command& x, console& io) {
 
 }  // namespace
 
+std::optional<opened_servers> open_servers(const mcp_command& x, bool shows_all,
+                                           console& io) {
+  auto settings =
+      load_config(x.common, config_use::acts, x.arguments == "-", io);
+  if (!settings) return std::nullopt;
+  own_process(*settings);
+  add_mcp_limits(*settings);
+  if (!x.name.empty() && !settings->mcp.contains(x.name)) {
+    io.complain("there is no server " + config::in_quotes(x.name) +
+                " in the configuration: 'riffle mcp list' shows what there "
+                "is");
+    return std::nullopt;
+  }
+  auto made =
+      make_servers(*settings, {{}, mcp_memory(*settings)}, {}, shows_all);
+  if (!made) {
+    report(made.error(), io);
+    return std::nullopt;
+  }
+  return opened_servers{std::move(*settings), std::move(*made)};
+}
+
+bool make_ready(const opened_servers& x, const std::string& name, console& io) {
+  if (!x.all) return true;
+  const auto problems = x.all->ready(wanted(x, name));
+  for (const auto& problem : problems) io.complain(safe_line(problem, 1000));
+  return problems.empty();
+}
+
 int execute(const mcp_command& x, console& io) {
   using what = mcp_command::what;
   switch (x.action) {
@@ -307,7 +273,7 @@ int execute(const mcp_command& x, console& io) {
     case what::list: return list(x, io);
     case what::tools: return tools_of(x, io);
     case what::call: return call(x, io);
-    case what::approve: return approve_tools(x, io);
+    case what::approve: return mcp_approve(x, io);
     case what::serve: return mcp_serve(x, io);
     case what::read: return read_resource(x, io);
   }

@@ -3,10 +3,30 @@
 
 // The parts of 'riffle mcp'; each returns the exit status.
 
+#include <memory>
+#include <optional>
+
 #include "runtime/cli/commands/commands.hpp"
+#include "runtime/config/config.hpp"
+#include "tools/mcp/servers.hpp"
 
 namespace riffle::cli {
 
+/// The servers of a configuration, none of them started.
+struct opened_servers {
+  config::config settings;
+  std::shared_ptr<mcp::servers> all;
+};
+
+/// Says why there are none. `shows_all`: also tools that nobody has looked at.
+std::optional<opened_servers> open_servers(const mcp_command& x, bool shows_all,
+                                           console& io);
+
+/// Starts the one that is named, or all; whether all are ready. Says why others
+/// are not.
+bool make_ready(const opened_servers& x, const std::string& name, console& io);
+
+int mcp_approve(const mcp_command& x, console& io);
 int mcp_add(const mcp_command& x, console& io);
 int mcp_remove(const mcp_command& x, console& io);
 int mcp_serve(const mcp_command& x, console& io);

@@ -3,10 +3,12 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <set>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "runtime/base/clock.hpp"
+#include "runtime/base/file_lock.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/base/unique_fd.hpp"
 #include "runtime/cli/commands/mcp_commands.hpp"
@@ -16,9 +18,11 @@
 #include "runtime/cli/view/mcp_text.hpp"
 #include "runtime/config/assign.hpp"
 #include "runtime/config/home.hpp"
+#include "runtime/config/mcp_checks.hpp"
 #include "runtime/config/model_checks.hpp"
 #include "runtime/config/rule_warnings.hpp"
 #include "runtime/config/trust.hpp"
+#include "runtime/node/mcp_part.hpp"
 
 namespace riffle::cli {
 
@@ -30,25 +34,56 @@ namespace fs = std::filesystem;
 struct edited_file {
   config::source from;
   bool trusted = false;  ///< as it was before
+  unique_fd lock{};      ///< one at a time reads it and writes it anew
 };
+
+/// Of the file's folder: the file itself is replaced. Who cannot lock it goes
+/// on without.
+unique_fd lock_of(const fs::path& file) {
+  constexpr auto patience = std::chrono::seconds{10};
+  std::error_code ignored;
+  auto real = fs::weakly_canonical(file, ignored);
+  if (ignored) real = file;
+  fs::create_directories(real.parent_path(), ignored);
+  unique_fd fd{
+      ::open(real.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (fd)
+    static_cast<void>(lock_until(fd, lock_kind::exclusive,
+                                 std::chrono::steady_clock::now() + patience));
+  return fd;
+}
+
+expected<fs::path> own_file() {
+  return config::user_folder("XDG_CONFIG_HOME", "~/.config")
+      .map([](const fs::path& x) { return x / "riffle" / "riffle.toml"; });
+}
 
 std::optional<edited_file> open_file(const mcp_command& x, console& io) {
   config::load_request request;
   request.file = x.common.config;
-  auto found = config::find_source(request).and_then(config::read_source);
+  auto where = config::find_source(request);
+  auto own = own_file();
+  if (!where) {
+    report({where.error()}, io);
+    return std::nullopt;
+  }
+  if (where->file.empty() && !own) {
+    report(own.error(), io);
+    return std::nullopt;
+  }
+  auto lock = lock_of(where->file.empty() ? *own : where->file);
+  // Another one may have made it meanwhile.
+  if (where->file.empty()) where = config::find_source(request);
+  auto found = std::move(where).and_then(config::read_source);
   if (!found) {
     report({found.error()}, io);
     return std::nullopt;
   }
   const auto judged = config::judge_trust(*found);
-  edited_file out{std::move(*found), judged && judged->trusted};
+  edited_file out{std::move(*found), judged && judged->trusted,
+                  std::move(lock)};
   if (!out.from.file.empty()) return out;
-  const auto folder = config::user_folder("XDG_CONFIG_HOME", "~/.config");
-  if (!folder) {
-    report(folder.error(), io);
-    return std::nullopt;
-  }
-  out.from.file = *folder / "riffle" / "riffle.toml";
+  out.from.file = *own;
   out.from.text.clear();
   return out;
 }
@@ -150,16 +185,24 @@ config::mcp_config server_of(const mcp_command& x) {
   }
   if (!headers.empty()) out.headers.text = headers.dump();
   out.token_env = x.token_env;
+  out.timeout = x.call_limit;
   return out;
 }
 
 /// What `--header` must not be; empty: they are good.
 std::string mistake_in_headers(const mcp_command& x) {
+  std::set<std::string> seen;
   for (const auto& one : x.headers) {
     const auto sign = one.find_first_of("=:");
     if (sign == one.npos || sign == 0)
       return "--header " + config::in_quotes(one) + " is no NAME=VALUE";
     const auto name = one.substr(0, sign);
+    const std::string value{trimmed(std::string_view{one}.substr(sign + 1))};
+    if (const auto wrong = config::mistake_in_mcp_header(name, value);
+        !wrong.empty())
+      return "--header: " + config::in_quotes(name) + " " + wrong;
+    if (!seen.insert(lower(name)).second)
+      return "--header: " + config::in_quotes(name) + " stands twice";
     if (config::names_secret(name) && one.find("${", sign) == one.npos)
       return "keys never stand in files: set a variable, and give its name, "
              "as in --header '" +
@@ -212,6 +255,43 @@ std::string program_of(const config::mcp_config& x) {
   return out;
 }
 
+std::optional<config::config> loaded(const edited_file& file) {
+  config::load_request request;
+  request.tools = config::builtin_tools();
+  auto made = load(request, file.from);
+  if (!made) return std::nullopt;
+  return *std::move(made);
+}
+
+/// Its login and approvals would be those of the next one of its name.
+void forget_server(const mcp_command& x, const config::config& before,
+                   console& io) {
+  const auto folder = mcp_memory(before);
+  if (folder.empty()) return;
+  std::error_code ignored;
+  std::vector<fs::path> gone;
+  for (const auto& entry : fs::directory_iterator{folder, ignored}) {
+    const auto file = entry.path().filename().string();
+    if (file.starts_with(x.name + ".") || file.starts_with(x.name + "@"))
+      gone.push_back(entry.path());
+  }
+  bool login = false;
+  bool approval = false;
+  for (const auto& file : gone) {
+    login = login || file.extension() == ".login";
+    approval = approval || (file.extension() == ".json" &&
+                            mcp::recall(folder, file.stem()).approved);
+    fs::remove(file, ignored);
+  }
+  if (x.common.level == verbosity::quiet || (!login && !approval)) return;
+  io.complain(std::string{"with it went what was remembered of it: "} +
+              (login ? "its login" : "") + (login && approval ? ", " : "") +
+              (approval ? "what was approved" : "") +
+              (login ? " (the token itself is good until it ends: 'riffle mcp "
+                       "logout' before would have taken it back)"
+                     : ""));
+}
+
 }  // namespace
 
 int mcp_add(const mcp_command& x, console& io) {
@@ -243,8 +323,11 @@ int mcp_remove(const mcp_command& x, console& io) {
                 file->from.file.string());
     return usage;
   }
-  return save(x, *file, *std::move(text),
-              "the server " + x.name + " was taken out of", io);
+  const auto before = loaded(*file);
+  const int done = save(x, *file, *std::move(text),
+                        "the server " + x.name + " was taken out of", io);
+  if (done == completed && before) forget_server(x, *before, io);
+  return done;
 }
 
 int mcp_import(const mcp_command& x, console& io) {
@@ -283,6 +366,8 @@ int mcp_import(const mcp_command& x, console& io) {
       io.err.write("+ " + name + "  " + safe_line(program_of(server), 4096) +
                    "\n");
   }
+  for (const auto& note : found.notes)
+    io.complain("warning: " + safe_line(note, 1000));
   for (const auto& problem : found.problems)
     io.complain("left out: " + safe_line(problem, 1000));
   if (names.empty() && found.problems.empty())

@@ -35,15 +35,40 @@ bool shown_by_preview(std::string_view tool, std::string_view member) {
          is_one_of({"path", "old_string", "new_string", "replace_all"});
 }
 
-/// A line a member, exact: strings as JSON.
+/// A text of several lines as lines, each behind a mark; what a terminal would
+/// not show so stays JSON.
+std::string lines_of_text(const std::string& name, const std::string& text) {
+  std::string out = name + ":\n";
+  for_each_line(text, [&](std::string_view line) {
+    out.append("  ").append(line).append("\n");
+  });
+  if (text.ends_with('\n')) return out;
+  return out + "  (no line end behind it)\n";
+}
+
+bool reads_as_lines(const json& x) {
+  if (!x.is_string()) return false;
+  const auto& text = x.get_ref<const std::string&>();
+  return text.find('\n') != text.npos && std::ranges::none_of(text, [](char c) {
+           return (static_cast<unsigned char>(c) < 0x20 && c != '\n' &&
+                   c != '\t') ||
+                  c == 0x7f;
+         });
+}
+
+/// A line a member, exact: strings as JSON, but for those of several lines.
 std::string members_of(const events::approval_required& x, bool all) {
   const auto value = json::parse(x.arguments, nullptr, false);
   if (!value.is_object()) return all ? x.arguments : std::string{};
   std::string out;
   for (const auto& [name, member] : value.items())
     if (all || !shown_by_preview(x.tool, name))
-      out += name + ": " +
-             member.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+      out += reads_as_lines(member)
+                 ? lines_of_text(name, member.get<std::string>())
+                 : name + ": " +
+                       member.dump(-1, ' ', false,
+                                   json::error_handler_t::replace) +
+                       "\n";
   return out;
 }
 

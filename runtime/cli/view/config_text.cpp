@@ -7,6 +7,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/secrets.hpp"
+#include "runtime/config/mcp_checks.hpp"
+
 namespace riffle::embedded {
 extern const std::string_view default_toml;
 }
@@ -59,11 +62,14 @@ std::vector<sourced_setting> sourced_settings(const config::config& x) {
     if (!found->second.starts_with(line)) return found->second;
     return x.file.string() + ":" + found->second.substr(line.size());
   };
+  config::keep_secrets_of_mcp(x);
   std::vector<sourced_setting> out;
   for (const auto& s : all) {
     auto source = origin(s);
-    out.push_back(
-        {{s.section, s.key, without_password(s.value)}, std::move(source)});
+    auto value = without_password(s.value);
+    if (s.key == "variables" && s.section.starts_with("mcp."))
+      value = redact(std::move(value));
+    out.push_back({{s.section, s.key, std::move(value)}, std::move(source)});
   }
   return out;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "messages/duration_text.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
@@ -143,7 +144,9 @@ std::string as_name(std::string name) {
   }
   for (auto at = name.find("__"); at != name.npos; at = name.find("__"))
     name.erase(at, 1);
-  return name.substr(0, 32);
+  name = name.substr(0, 32);
+  while (name.ends_with('_')) name.pop_back();  // "a_" beside "a" confuses
+  return name;
 }
 
 std::string problem_of(const mcp::server_status& x) {
@@ -181,6 +184,8 @@ std::string mcp_table(const std::string& name, const config::mcp_config& x) {
     out += "token_env = " + config::in_quotes(x.token_env) + "\n";
   if (!x.client_id.empty())
     out += "client_id = " + config::in_quotes(x.client_id) + "\n";
+  if (x.timeout > duration{})
+    out += "timeout = " + config::in_quotes(duration_text(x.timeout)) + "\n";
   if (x.trust != "none") out += "trust = " + config::in_quotes(x.trust) + "\n";
   return out;
 }
@@ -244,6 +249,11 @@ imported_servers read_mcp_servers(const mcp::json& x) {
     }
     if (const auto program = text_at(server, "command"); !program.empty()) {
       one.command.push_back(program);
+      if (program.find(' ') != program.npos)
+        out.notes.push_back(name + ": its command " +
+                            config::in_quotes(program) +
+                            " counts as the name of one program, with its "
+                            "blanks; arguments stand in args");
       for (const auto& word : server.value("args", mcp::json::array()))
         if (word.is_string()) one.command.push_back(word);
     }

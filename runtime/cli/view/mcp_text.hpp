@@ -4,6 +4,7 @@
 // The tables [mcp.NAME] as text, and what 'riffle mcp' prints.
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,7 @@ std::optional<std::string> without_mcp_table(const std::string& text,
 struct imported_servers {
   std::vector<std::pair<std::string, config::mcp_config>> all{};
   std::vector<std::string> problems{};  ///< what was left out, and why
+  std::vector<std::string> notes{};     ///< what is taken over, and is odd
 };
 
 /// JSON as editors keep it: with comments, and commas before a closing bracket.
@@ -56,5 +58,13 @@ nlohmann::ordered_json mcp_facts(const shown_server& x);
 std::string mcp_changes_text(
     const std::vector<mcp::change>& all,
     const std::function<std::string(const mcp::tool_def&)>& effect);
+
+/// What it says of its use, where that differs; empty: it does not.
+std::string mcp_instructions_text(const std::string& before,
+                                  const std::string& now);
+
+/// Tools that it adds while it runs.
+std::string mcp_late_text(
+    const std::map<std::string, mcp::approved_tool>& tools);
 
 }  // namespace riffle::cli

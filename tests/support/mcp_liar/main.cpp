@@ -334,6 +334,8 @@ void on_request(const json& x) {
     return reply(id, {{"resources", {{{"uri", "x:1"}, {"name", "one"}}}},
                       {"nextCursor", "more"}});
   }
+  if (method == "resources/templates/list")
+    return reply(id, {{"resourceTemplates", {{{"uriTemplate", "x:{n}"}}}}});
   if (method == "resources/read") {
     const bool escapes = params.value("uri", "") == "x:esc";
     const auto* text = escapes ? "\x1b[31mred\x1b]52;c;aGk=\x07" : "content";

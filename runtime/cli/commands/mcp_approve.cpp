@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// riffle mcp approve: a person looks at a server's tools.
+#include <map>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/cli/commands/mcp_commands.hpp"
+#include "runtime/cli/terminal/approval_prompt.hpp"
+#include "runtime/cli/terminal/confirm.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/view/exit_status.hpp"
+#include "runtime/cli/view/mcp_text.hpp"
+#include "runtime/config/assign.hpp"
+#include "runtime/node/mcp_part.hpp"
+#include "tools/mcp/names.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+using late_tools = std::map<std::string, mcp::approved_tool>;
+
+/// What a person has been shown of a server.
+struct shown_tools {
+  const mcp::listing& has;
+  late_tools late{};  ///< that it adds while it runs
+};
+
+void approve_all(mcp::remembered& known, const shown_tools& shown) {
+  known.speaks = shown.has.about.speaks;
+  known.approved = true;
+  known.instructions = shown.has.about.instructions;
+  auto late = shown.late;
+  for (const auto& [name, tool] : known.tools)
+    if (tool.late) late.try_emplace(name, tool);
+  known.tools.clear();
+  for (const auto& tool : shown.has.tools) {
+    known.tools[tool.name] = mcp::approval_of(tool);
+    known.pending.erase(tool.name);
+  }
+  for (auto& [name, tool] : late) {
+    tool.late = true;
+    known.tools.try_emplace(name, tool);
+    known.pending.erase(name);
+  }
+}
+
+int keep_approval(const mcp_command& x, const opened_servers& servers,
+                  const shown_tools& shown, console& io) {
+  const auto& server = servers.settings.mcp.at(x.name);
+  const auto done = mcp::change_memory(
+      mcp_memory(servers.settings), mcp_memory_name(x.name, server),
+      mcp_identity(server),
+      [&](mcp::remembered& known) { approve_all(known, shown); });
+  if (!done) return report(done.error(), io);
+  const auto count = shown.has.tools.size() + shown.late.size();
+  if (x.common.output != output_kind::text)
+    io.out.write(mcp::json{{"server", x.name}, {"approved", count}}.dump() +
+                 "\n");
+  else if (x.common.level != verbosity::quiet)
+    io.complain("the tools of " + x.name +
+                " are approved as they are: " + std::to_string(count));
+  return io.out.good() ? completed : failed;
+}
+
+/// Whose tools they are.
+std::string place_of(const config::mcp_config& x) {
+  constexpr std::size_t longest = 4096;
+  if (x.command.empty()) return "url: " + safe_line(x.url, longest) + "\n";
+  std::string words;
+  for (const auto& word : x.command)
+    words += (words.empty() ? "" : " ") +
+             (word.find_first_of(" \t\n\"'") == word.npos && !word.empty()
+                  ? word
+                  : config::in_quotes(word));
+  auto out = "command: " + safe_line(words, longest) + "\n";
+  const auto identity = mcp::json::parse(mcp_identity(x), nullptr, false);
+  if (const auto folder = identity.value("folder", ""); !folder.empty())
+    out += "found in: " + safe_line(folder, longest) + "\n";
+  return out;
+}
+
+}  // namespace
+
+int mcp_approve(const mcp_command& x, console& io) {
+  const auto servers = open_servers(x, true, io);
+  if (!servers) return usage;
+  if (!make_ready(*servers, x.name, io)) return failed;
+  const auto& server = servers->settings.mcp.at(x.name);
+  const auto has = servers->all->find(x.name)->status().has;
+  auto known = mcp::recall(mcp_memory(servers->settings),
+                           mcp_memory_name(x.name, server));
+  if (known.identity != mcp_identity(server)) known = {};
+  shown_tools shown{*has, known.pending};
+  for (const auto& tool : has->tools) shown.late.erase(tool.name);
+  const auto effect = [&](const mcp::tool_def& tool) -> std::string {
+    const auto one = servers->all->find_tool(mcp::tool_name(x.name, tool.name));
+    return one ? std::string{to_string(one->spec().eff)} : "";
+  };
+  const auto text =
+      mcp_instructions_text(known.instructions, has->about.instructions) +
+      mcp_changes_text(mcp::changes(known, has->tools), effect) +
+      mcp_late_text(shown.late);
+  if (!text.empty()) io.err.write(place_of(server));
+  if (x.yes || text.empty()) {
+    io.err.write(text);
+    return keep_approval(x, *servers, shown, io);
+  }
+  const auto keyboard = open_keyboard(false);
+  io.err.write(text);
+  if (!keyboard) {
+    io.complain("nobody can be asked here: --yes approves them as they are");
+    return usage;
+  }
+  if (confirm(
+          "Approve these tools of " + x.name + "?", keyboard->get(),
+          [] { return false; }, io))
+    return keep_approval(x, *servers, shown, io);
+  io.complain("they are not approved");
+  return usage;
+}
+
+}  // namespace riffle::cli

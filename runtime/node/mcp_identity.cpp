@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+// What a server is: its words, and the folder in which they are looked for. A
+// program of the same name in another folder is another program.
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <functional>
+#include <initializer_list>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/base/digest.hpp"
+#include "runtime/base/read_within.hpp"
+#include "runtime/node/mcp_part.hpp"
+#include "tools/mcp/memory.hpp"
+
+namespace riffle {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t digits_of_folder = 16;
+
+bool is_there(const fs::path& x) {
+  std::error_code ignored;
+  return fs::exists(x, ignored);
+}
+
+/// What a word may name: "--import=./x.mjs", and "./srv" of "sh -c './srv'".
+std::vector<std::string> parts_of(const std::string& word) {
+  constexpr std::string_view between = " \t\r\n=,:;'\"|&()<>`";
+  std::vector<std::string> out;
+  for (std::size_t at = 0; at < word.size();) {
+    const auto end = std::min(word.find_first_of(between, at), word.size());
+    if (end > at) out.push_back(word.substr(at, end - at));
+    at = end + 1;
+  }
+  return out;
+}
+
+/// Not a file that it only works on.
+bool is_program(const fs::path& x) {
+  constexpr std::array ends{".py",  ".js",  ".mjs", ".cjs",  ".ts",  ".tsx",
+                            ".rb",  ".pl",  ".sh",  ".bash", ".php", ".lua",
+                            ".jar", ".exe", ".so",  ".wasm", ".pyz"};
+  std::error_code ignored;
+  const auto about = fs::status(x, ignored);
+  if (fs::is_directory(about))
+    return std::ranges::any_of(
+        std::array{"__main__.py", "index.js", "package.json"},
+        [&](const char* y) { return is_there(x / y); });
+  constexpr auto runs =
+      fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec;
+  return fs::exists(about) &&
+         ((about.permissions() & runs) != fs::perms::none ||
+          std::ranges::find(ends, x.extension().string()) != ends.end());
+}
+
+/// Whether a program in the folder is called so, with the ends that
+/// interpreters add ("node srv").
+bool is_in(const fs::path& folder, const std::string& part) {
+  if (part.front() == '/' || part.front() == '-') return false;
+  return std::ranges::any_of(
+      std::array{"", ".py", ".js", ".mjs", ".cjs", ".ts"},
+      [&](const char* end) { return is_program(folder / (part + end)); });
+}
+
+/// What an interpreter is told to run, whatever it looks like: "python3 srv",
+/// "python3 -m srv.main".
+bool runs_from(const fs::path& folder, const std::vector<std::string>& words) {
+  constexpr std::array interpreters{"python", "node", "deno", "bun", "ruby",
+                                    "perl",   "sh",   "bash", "php", "java",
+                                    "lua",    "tsx",  "dash", "zsh"};
+  const auto name = fs::path{words.front()}.filename().string();
+  if (std::ranges::none_of(interpreters,
+                           [&](const char* x) { return name.starts_with(x); }))
+    return false;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (words[i].starts_with('-')) continue;
+    if (words[i].empty() || words[i].starts_with('/')) return false;
+    const bool module = words[i - 1] == "-m";
+    const auto file =
+        module ? words[i].substr(0, words[i].find('.')) : words[i];
+    if (is_there(folder / file)) return true;
+    if (!module) return false;
+  }
+  return false;
+}
+
+/// "@a/b" of "@a/b@1.2".
+std::string package_of(const std::vector<std::string>& words) {
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (words[i].empty() || words[i].front() == '-') continue;
+    return words[i].substr(0, words[i].find('@', 1));
+  }
+  return {};
+}
+
+/// Whether the project in a folder gives "npx" this package, instead of the
+/// registry: installed, or its own.
+bool gives_package(const fs::path& folder, const std::string& package) {
+  if (package.empty()) return false;
+  const auto modules = folder / "node_modules";
+  if (is_there(modules / package) ||
+      is_there(modules / ".bin" / fs::path{package}.filename()))
+    return true;
+  const auto about = read_within(folder / "package.json");
+  return about && about->find('"' + package + '"') != about->npos;
+}
+
+/// The project whose programs a runner runs; empty: it takes none of a project.
+fs::path project_of_runner(const std::vector<std::string>& words,
+                           const fs::path& here) {
+  const auto name = fs::path{words.front()}.filename().string();
+  const auto is_one_of = [&](std::initializer_list<std::string_view> all) {
+    return std::ranges::find(all, name) != all.end();
+  };
+  std::function<bool(const fs::path&)> counts;
+  if (is_one_of({"npx", "pnpx", "bunx"}))
+    counts = [package = package_of(words)](const fs::path& x) {
+      return gives_package(x, package);
+    };
+  else if (is_one_of({"npm", "pnpm", "yarn", "bun"}))
+    counts = [](const fs::path& x) { return is_there(x / "package.json"); };
+  else if (is_one_of({"uv", "poetry", "hatch"}))
+    counts = [](const fs::path& x) { return is_there(x / "pyproject.toml"); };
+  else
+    return {};
+  for (auto at = here;; at = at.parent_path()) {
+    if (counts(at)) return at;
+    if (at == at.parent_path()) return {};
+  }
+}
+
+/// Whether a folder of PATH that depends on this one has it.
+bool is_in_path(const fs::path& folder, const std::string& program) {
+  const char* path = std::getenv("PATH");
+  if (path == nullptr || program.find('/') != program.npos) return false;
+  for (std::string_view rest = path;;) {
+    const auto one = rest.substr(0, rest.find(':'));
+    if (!one.starts_with('/') && is_there(folder / one / program)) return true;
+    if (one.size() == rest.size()) return false;
+    rest.remove_prefix(one.size() + 1);
+  }
+}
+
+/// The folder that decides what its words mean; empty: they mean the same
+/// everywhere.
+fs::path folder_that_counts(const config::mcp_config& x) {
+  if (x.command.empty() || !x.cwd.empty()) return {};
+  std::error_code ignored;
+  const auto here = fs::current_path(ignored);
+  const auto& program = x.command.front();
+  const bool relative =
+      program.find('/') != program.npos && !program.starts_with('/');
+  if (relative || is_in_path(here, program) || runs_from(here, x.command))
+    return here;
+  for (std::size_t i = 1; i < x.command.size(); ++i)
+    for (const auto& part : parts_of(x.command[i]))
+      if (is_in(here, part)) return here;
+  return project_of_runner(x.command, here);
+}
+
+nlohmann::json words_of(const config::mcp_config& x) {
+  return {{"command", x.command}, {"url", x.url}, {"cwd", x.cwd}};
+}
+
+/// Whether this is of the same words, wherever.
+bool is_of(const mcp::remembered& x, const config::mcp_config& of) {
+  auto known = nlohmann::json::parse(x.identity, nullptr, false);
+  if (!known.is_object()) return false;
+  known.erase("folder");
+  return known == words_of(of);
+}
+
+}  // namespace
+
+std::string mcp_identity(const config::mcp_config& x) {
+  auto out = words_of(x);
+  if (const auto folder = folder_that_counts(x); !folder.empty())
+    out["folder"] = folder.string();
+  return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string mcp_memory_name(const std::string& name,
+                            const config::mcp_config& x) {
+  const auto folder = folder_that_counts(x);
+  if (folder.empty()) return name;
+  return name + "@" + sha256(folder.string()).substr(0, digits_of_folder);
+}
+
+std::string why_not_here(const fs::path& memory, const std::string& name,
+                         const config::mcp_config& x) {
+  const auto mine = mcp_memory_name(name, x);
+  if (mine == name || memory.empty()) return {};
+  const auto here = mcp::recall(memory, mine);
+  if (here.approved && here.identity == mcp_identity(x)) return {};
+  std::error_code ignored;
+  for (const auto& file : fs::directory_iterator{memory, ignored}) {
+    const auto other = file.path().stem().string();
+    if (file.path().extension() != ".json" ||
+        (other != name && !other.starts_with(name + "@")))
+      continue;
+    const auto known = mcp::recall(memory, other);
+    if (known.approved && is_of(known, x))
+      return "its program is looked for in this folder, and was approved in "
+             "another one: 'riffle mcp approve " +
+             name + "' starts it to look at it here";
+  }
+  return {};
+}
+
+}  // namespace riffle
