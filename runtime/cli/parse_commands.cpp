@@ -17,6 +17,8 @@ void parser::add_sessions() {
       sub->add_option("--limit", sessions.limit, "Newest first, at most")
           ->type_name("N")
           ->check(CLI::Range(std::size_t{1}, std::size_t{10000}));
+      sub->add_flag("--all", sessions.all,
+                    "Also single calls of tools by MCP clients");
     } else if (action == what::output) {
       sub->add_option("CALL", sessions.id,
                       "A call's id; a session's lists its calls; none: those "

@@ -141,6 +141,7 @@ TEST_CASE("Ctrl-C ends a wait for a node") {
   }));
   running.signal(SIGINT);
   CHECK(running.wait(40s).status == 130);
+  CHECK(running.err().find("joined within") == std::string::npos);
 }
 
 TEST_CASE("nothing that a killed origin gave a node acts after its recovery") {

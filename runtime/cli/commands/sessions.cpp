@@ -36,7 +36,7 @@ error with_hint(error why, const std::string& hint) {
 }
 
 int list(const sessions_command& x, const service::sessions& all, console& io) {
-  const auto found = all.list(x.limit);
+  const auto found = all.list(x.limit, x.all);
   if (!found) return report(found.error(), io);
   if (x.common.output == output_kind::text) {
     std::error_code gone;
