@@ -21,7 +21,7 @@ TEST_CASE("a picture of a call is a picture, another file a resource") {
   call_end x{true, "text"};
   x.files = {{"a.png", "image/png", "d1", "picture"},
              {"b.pdf", "application/pdf", "d2", "pages"}};
-  const auto result = call_result(x);
+  const auto result = mcp::call_result(x);
   CHECK(result.at("isError") == false);
   const auto& content = result.at("content");
   REQUIRE(content.size() == 3);
@@ -38,7 +38,7 @@ TEST_CASE("a picture of a call is a picture, another file a resource") {
 TEST_CASE("a picture that fits no line is an error that says so") {
   call_end x{true, "text"};
   x.files = {{"a.png", "image/png", "d", std::string(7u << 20, 'x')}};
-  const auto result = call_result(x);
+  const auto result = mcp::call_result(x);
   CHECK(result.at("isError") == true);
   CHECK(result.at("content")[1].at("text").get<std::string>().find(
             "a.png (image/png, 7.0 MB) is too large") == 0);
@@ -48,7 +48,7 @@ TEST_CASE("the rest of an output is linked to, or named") {
   call_end x{true, "begin"};
   x.output = output_uri("call_1");
   x.output_bytes = 9;
-  auto result = call_result(x);
+  auto result = mcp::call_result(x);
   REQUIRE(result.at("content").size() == 2);
   CHECK(result.at("content")[1] == json{{"type", "resource_link"},
                                         {"uri", "riffle://outputs/call_1"},
