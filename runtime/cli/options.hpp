@@ -105,7 +105,6 @@ struct sessions_command {
   what action = what::list;
   std::string id;          ///< a session; of output: a call
   std::size_t limit = 20;  ///< of list
-  bool all = false;        ///< of list: also single calls of MCP clients
   std::string reason = "cancelled by the user";  ///< of cancel
   bool forgets = false;  ///< of cancel: only what nobody works on
 };

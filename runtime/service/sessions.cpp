@@ -84,15 +84,16 @@ expected<std::vector<session_id>> volleys_of(storage::journal& journal) {
 
 }  // namespace
 
-expected<std::vector<session_summary>> sessions::list(std::size_t limit,
-                                                      bool single_calls) const {
+// Records of single calls (single_call.hpp) would push conversations off it:
+// who wants them names them.
+expected<std::vector<session_summary>> sessions::list(std::size_t limit) const {
   if (!journal_) return std::vector<session_summary>{};
   // Of those in front of the last one wanted any may be a single call.
   for (auto most = limit;; most *= 2) {
     auto ids = journal_->list_sessions(most);
     if (!ids) return unexpected{ids.error()};
     const bool whole = ids->size() < most || most == 0;
-    if (!single_calls) std::erase_if(*ids, is_single_call);
+    std::erase_if(*ids, is_single_call);
     if (ids->size() < limit && !whole) continue;
     if (ids->size() > limit) ids->resize(limit);
     return list(*ids);

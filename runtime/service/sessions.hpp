@@ -34,10 +34,8 @@ class sessions {
         outputs_{std::move(outputs)},
         volley_locks_{std::move(volley_locks)} {}
 
-  /// Newest first, at most `limit`; only if asked for with the records of
-  /// single calls (single_call.hpp).
-  expected<std::vector<session_summary>> list(std::size_t limit,
-                                              bool single_calls = false) const;
+  /// Newest first, at most `limit`.
+  expected<std::vector<session_summary>> list(std::size_t limit) const;
   /// These, in their order; those that are not there are left out.
   expected<std::vector<session_summary>> list(
       const std::vector<session_id>& ids) const;

@@ -149,7 +149,7 @@ TEST_CASE("a tool that mcp serve runs has its whole output, and its texts") {
     more.insert(more.begin(), {"sessions", "list", "--output", "json"});
     return ::riffle::testing::riffle(x.folder, std::move(more)).out;
   };
-  CHECK(has(sessions({"--all"}), "Plan of 1 step: write"));
+  CHECK(has(sessions({"plan_call_"}), "Plan of 1 step: write"));
   CHECK_FALSE(has(sessions({}), "plan_"));  // they would hide all others
   CHECK(processes_in(x.folder).empty());
 }
@@ -273,7 +273,7 @@ TEST_CASE("SIGTERM ends the calls of mcp serve, and leaves nothing open") {
   CHECK(has(end.out, "Error (cancelled)"));
   CHECK(processes_in(folder).empty());
   const auto list = ::riffle::testing::riffle(
-      folder, {"sessions", "list", "--all", "--output", "json", "--config",
+      folder, {"sessions", "list", "plan_call_", "--output", "json", "--config",
                "riffle.toml"});
   const auto all = json::parse(list.out);
   REQUIRE(all.size() == 1);

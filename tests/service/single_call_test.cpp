@@ -99,17 +99,15 @@ TEST_CASE("lists of conversations are without single calls") {
   x.open(run_id{"ses_1"});
   for (int i = 0; i < 9; ++i) x.open(run_id{"plan_call_" + std::to_string(i)});
   x.open(run_id{"plan_1"});
-  const auto names = [&](std::size_t limit, bool single) {
+  const auto names = [&](std::size_t limit) {
     std::vector<std::string> out;
-    for (const auto& one : x.all.list(limit, single).value())
+    for (const auto& one : x.all.list(limit).value())
       out.push_back(one.id.value);
     return out;
   };
-  CHECK(names(2, false) == std::vector<std::string>{"plan_1", "ses_1"});
-  CHECK(names(1, false) == std::vector<std::string>{"plan_1"});
-  CHECK(names(20, false) == std::vector<std::string>{"plan_1", "ses_1"});
-  CHECK(names(20, true).size() == 11);
-  CHECK(names(3, true).size() == 3);
+  CHECK(names(2) == std::vector<std::string>{"plan_1", "ses_1"});
+  CHECK(names(1) == std::vector<std::string>{"plan_1"});
+  CHECK(names(20) == std::vector<std::string>{"plan_1", "ses_1"});
 }
 
 TEST_CASE("nobody takes up again what a client waited for") {
