@@ -97,7 +97,8 @@ void on_status(observer* self, cluster::status& x, const what_to_drain& drain) {
   if (!drain.any || (state == "draining" && from->told_to_drain))
     return st.close(*from, "");
   if (state == "lost" || state == "gone")
-    return st.close(*from, "it is " + state + ": it did not hear it");
+    return st.close(*from, (drain.through.empty() ? "it" : drain.through) +
+                               " is " + state + ": it did not hear it");
   if (!is_node) return st.close(*from, "it is no node: it offers no tools");
   if (!std::exchange(from->told_to_drain, true))
     self->send(from->gate, cluster::ask_drain{drain.through});
