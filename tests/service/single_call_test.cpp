@@ -9,10 +9,10 @@ using namespace riffle::service;
 
 namespace {
 
-const run_id plan{"plan_call_1"};
+const run_id asked_call{"plan_call_1"};
 
 /// A journal with runs; those of single calls have one call that ended.
-struct world {
+struct call_world {
   std::shared_ptr<storage::journal> journal = storage::make_memory_journal();
   sessions all{journal, {}};
 
@@ -37,14 +37,14 @@ struct world {
     storage::call_record x;
     x.call.id = {"call_1"};
     x.call.tool = "look";
-    x.run = plan;
+    x.run = asked_call;
     x.stage = storage::call_stage::settled;
     x.told = told;
     return x;
   }
 
   mcp::call_end told(bool completed = true, bool links = true) {
-    return told_of({plan, completed, "whole", "it failed"}, all, *journal,
+    return told_of({asked_call, completed, "whole", "it failed"}, all, *journal,
                    links);
   }
 };
@@ -52,13 +52,13 @@ struct world {
 }  // namespace
 
 TEST_CASE("a client is told what a model would be, with its pictures") {
-  world x;
-  auto call = world::call("a picture");
+  call_world x;
+  auto call = call_world::call("a picture");
   call.attachments = {{"a.png", "image/png", 3, "d1"},
                       {"b.png", "image/png", 3, "lost"}};
-  x.open(plan,
+  x.open(asked_call,
          {call, storage::output_record{{"call_1"}, "a picture"},
-          storage::file_record{session_id{plan.value}, "d1",
+          storage::file_record{session_id{asked_call.value}, "d1",
                                std::make_shared<const std::string>("png")}});
   const auto told = x.told();
   REQUIRE(told.files.size() == 1);
@@ -70,9 +70,10 @@ TEST_CASE("a client is told what a model would be, with its pictures") {
 }
 
 TEST_CASE("an output that was cut is linked to, for who may read it") {
-  world x;
-  x.open(plan, {world::call("be\n[the output was cut here; 5 bytes in all]"),
-                storage::output_record{{"call_1"}, "begin"}});
+  call_world x;
+  x.open(asked_call,
+         {call_world::call("be\n[the output was cut here; 5 bytes in all]"),
+          storage::output_record{{"call_1"}, "begin"}});
   CHECK(x.told().good);
   CHECK(x.told().text.find("be\n[the output was cut here") == 0);
   CHECK(x.told().output == "riffle://outputs/call_1");
@@ -81,11 +82,12 @@ TEST_CASE("an output that was cut is linked to, for who may read it") {
 }
 
 TEST_CASE("a call that failed says why, without the words of a plan") {
-  world x;
-  auto call = world::call("Error (tool_execution_error): exit status 1\n\nout");
+  call_world x;
+  auto call =
+      call_world::call("Error (tool_execution_error): exit status 1\n\nout");
   call.how = outcome::failed;
   call.err = error{errc::tool_execution_error, "look", "exit status 1"};
-  x.open(plan, {call, storage::output_record{{"call_1"}, "out"}});
+  x.open(asked_call, {call, storage::output_record{{"call_1"}, "out"}});
   CHECK_FALSE(x.told(false).good);
   CHECK(x.told(false).text == call.told);
   CHECK(x.told(false).output.empty());
@@ -95,7 +97,7 @@ TEST_CASE("a call that failed says why, without the words of a plan") {
 }
 
 TEST_CASE("lists of conversations are without single calls") {
-  world x;
+  call_world x;
   x.open(run_id{"ses_1"});
   for (int i = 0; i < 9; ++i) x.open(run_id{"plan_call_" + std::to_string(i)});
   x.open(run_id{"plan_1"});
@@ -111,7 +113,7 @@ TEST_CASE("lists of conversations are without single calls") {
 }
 
 TEST_CASE("nobody takes up again what a client waited for") {
-  CHECK(is_waited_for(plan));
+  CHECK(is_waited_for(asked_call));
   CHECK(is_waited_for(run_id{"run_once_1"}));
   CHECK_FALSE(is_waited_for(run_id{"run_m1"}));
   CHECK_FALSE(is_waited_for(run_id{"plan_1"}));
