@@ -79,7 +79,6 @@ mcp::call_end told_of(const single_call_end& x, const sessions& all,
   out.good = x.completed;
   out.text = call.told;
   if (!x.completed && !call.err) out.text = without_step(x.why);
-  add_files(out, call, journal, session);
   const auto kept = all.output(call.call.id);
   const auto whole = kept ? size_of(*kept) : 0;
   // Told are characters, and with what failed also why: where all of it is
@@ -93,6 +92,7 @@ mcp::call_end told_of(const single_call_end& x, const sessions& all,
     out.output = mcp::output_uri(call.call.id.value);
     out.output_bytes = whole;
   }
+  add_files(out, call, journal, session);
   return out;
 }
 

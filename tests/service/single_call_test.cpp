@@ -103,8 +103,8 @@ TEST_CASE("lists of conversations are without single calls") {
   x.open(run_id{"plan_1"});
   const auto names = [&](std::size_t limit) {
     std::vector<std::string> out;
-    for (const auto& one : x.all.list(limit).value())
-      out.push_back(one.id.value);
+    const auto all = x.all.list(limit).value();
+    for (const auto& one : all) out.push_back(one.id.value);
     return out;
   };
   CHECK(names(2) == std::vector<std::string>{"plan_1", "ses_1"});
