@@ -113,16 +113,24 @@ void cluster_gate_state::on_ask_status() {
   for (auto& x : views(true))
     out.nodes.push_back({x.name, x.state, x.program, x.labels, x.loads,
                          x.round_trip.value_or(duration{}), x.since_ms});
+  // It may have ended since, as it should: that is no loss.
+  if (const auto& asked = from->second; asked.drained) {
+    std::erase_if(out.nodes, [&](const cluster::node_status& y) {
+      return y.name == asked.drains && y.state != "up";
+    });
+    out.nodes.push_back({.name = asked.drains, .state = "draining"});
+  }
   self->send(from->second.peer, std::move(out));
 }
 
 void cluster_gate_state::on_ask_drain(const cluster::ask_drain& x) {
-  const auto* from = sender();
+  auto* from = sender();
   if (from == nullptr || from->second.at != phase::joined) return;
   if (x.node.empty()) {
     if (setup.on_drain_asked) setup.on_drain_asked();
     return;
   }
+  from->second.drains = x.node;
   for (const auto& [number, node] : links)
     if (node.at == phase::joined && node.is_node && node.who.name == x.node)
       self->send(node.peer, cluster::ask_drain{});

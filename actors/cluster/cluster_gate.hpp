@@ -101,6 +101,8 @@ struct cluster_gate_state {
     bool offered = false;  ///< what it has, or that it has nothing
     bool is_node = false;  ///< it had something
     bool unused = false;   ///< of some of it the board knows why not
+    std::string drains{};  ///< the node that it asked us to drain …
+    bool drained = false;  ///< … has said since that it takes no more calls
     std::map<std::string, node_tool> tools{};
     std::map<std::string, caf::actor> tokens{};
     std::vector<cluster::tool_load> loads{};

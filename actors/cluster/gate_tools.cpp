@@ -101,6 +101,9 @@ void cluster_gate_state::on_offers(cluster::offers& x) {
   if (from == nullptr || from->second.at != phase::joined) return;
   auto& [number, at] = *from;
   at.is_node = at.is_node || !x.tools.empty();
+  if (x.draining)
+    for (auto& [other, asks] : links)
+      if (asks.drains == at.who.name) asks.drained = true;
   if (!setup.spawn_pool) return;
   if (!x.tools.empty())
     if (const auto why = name_problem_of(at)) return refuse(number, *why);

@@ -17,6 +17,9 @@ void parser::add_sessions() {
       sub->add_option("--limit", sessions.limit, "Newest first, at most")
           ->type_name("N")
           ->check(CLI::Range(std::size_t{1}, std::size_t{10000}));
+      sub->add_option("BEGIN", sessions.id,
+                      "Only those whose id begins so; plan_call_: single calls "
+                      "of MCP clients, which stand in no other list");
     } else if (action == what::output) {
       sub->add_option("CALL", sessions.id,
                       "A call's id; a session's lists its calls; none: those "

@@ -164,7 +164,8 @@ reply gate::preflight(const request& x) const {
   if (!is_allowed_origin(x.header("origin"))) return out;
   out.with("Access-Control-Allow-Methods", "GET, POST, PUT, DELETE")
       .with("Access-Control-Allow-Headers",
-            "authorization, content-type, idempotency-key, last-event-id")
+            "authorization, content-type, idempotency-key, last-event-id, "
+            "mcp-method, mcp-name, mcp-protocol-version, mcp-session-id")
       .with("Access-Control-Max-Age", "600");
   return out;
 }
@@ -176,7 +177,8 @@ void gate::allow_origin(const request& x, reply& to) const {
   if (!is_allowed_origin(origin)) return;
   to.with("Access-Control-Allow-Origin", std::string{origin})
       .with("Access-Control-Allow-Credentials", "true")
-      .with("Access-Control-Expose-Headers", "Location, Riffle-Run-Id");
+      .with("Access-Control-Expose-Headers",
+            "Location, Mcp-Session-Id, Riffle-Run-Id");
 }
 
 }  // namespace riffle::http

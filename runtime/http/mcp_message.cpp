@@ -56,6 +56,12 @@ mcp_message read_message(const std::string& body) {
 }
 
 std::optional<reply> check_headers(const request& in, const mcp_message& x) {
+  for (const std::string_view header :
+       {"mcp-protocol-version", "mcp-method", "mcp-name", "mcp-session-id"})
+    if (std::ranges::count(in.fields, header, &field::name) > 1)
+      return rpc_refusal(
+          400, x, mcp::code::header_mismatch,
+          "the header " + std::string{header} + " stands there twice");
   const std::string said{in.header("mcp-protocol-version")};
   if (x.version.empty()) {
     if (said == mcp::modern_version && x.body.contains("id"))
@@ -71,7 +77,8 @@ std::optional<reply> check_headers(const request& in, const mcp_message& x) {
     return plain_value(in.header(header)) != wanted;
   };
   const auto params = at(x.body, "params");
-  const auto name = text_of(at(params, "name")) + text_of(at(params, "uri"));
+  const auto name =
+      text_of(at(params, x.method == "resources/read" ? "uri" : "name"));
   const bool named = x.method == "tools/call" || x.method == "resources/read" ||
                      x.method == "prompts/get";
   const char* wrong = differs("mcp-protocol-version", x.version)

@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "runtime/base/digest.hpp"
-#include "runtime/base/read_within.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/http/mcp_message.hpp"
 #include "runtime/http/mcp_source.hpp"
 #include "runtime/http/run_request_json.hpp"
+#include "runtime/service/single_call.hpp"
 #include "runtime/service/views.hpp"
 #include "tools/mcp/run_task.hpp"
 
@@ -20,17 +20,17 @@ namespace riffle::http {
 
 namespace {
 
-constexpr std::string_view session_uri = "riffle://sessions/";
-constexpr std::string_view output_uri = "riffle://outputs/";
 constexpr std::size_t listed_sessions = 50;
 constexpr std::size_t most_sessions = 10'000;
-constexpr std::size_t longest_output = std::size_t{4} << 20;
 
-/// The run of a call, so that who cancels it needs nothing else. `kind`: "run_"
-/// of a task, "plan_" of a single tool.
-run_id run_of(const call& c, const mcp::json& id, const std::string& kind) {
+/// Of the older era, whose client may come back for it by its session.
+constexpr std::string_view task_prefix = "run_";
+
+/// The run of a call, so that who cancels it needs nothing else. `kind`: that
+/// of a task, or of a single tool.
+run_id run_of(const call& c, const mcp::json& id, std::string_view kind) {
   constexpr std::size_t kept = 32;
-  return run_id{kind + "m" +
+  return run_id{std::string{kind} + "m" +
                 sha256(c.who->name + "\n" +
                        std::string{c.in.header(session_header)} + "\n" +
                        id.dump())
@@ -44,38 +44,40 @@ bool wants_stream(const request& in) {
 
 mcp::json sessions_of(const call& c) {
   auto out = mcp::json::array();
-  const auto known = c.at->parts().journal->list_sessions(
-      c.who->sees_all ? listed_sessions : most_sessions);
+  const auto known = c.at->parts().journal->list_sessions(most_sessions);
   if (!known) return out;
+  std::vector<session_id> shown;
   for (const auto& id : *known) {
-    if (out.size() == listed_sessions) break;
-    if (!c.who->sees_all && !check_session(c, id)) continue;
-    out.push_back({{"uri", std::string{session_uri} + id.value},
-                   {"name", id.value},
-                   {"mimeType", "application/json"}});
+    if (shown.size() == listed_sessions) break;
+    if (service::is_single_call(id)) continue;
+    if (c.who->sees_all || check_session(c, id)) shown.push_back(id);
   }
+  const auto all = c.at->parts().sessions.list(shown);
+  if (!all) return out;
+  for (const auto& x : *all)
+    out.push_back({{"uri", mcp::session_uri(x.id.value)},
+                   {"name", x.id.value},
+                   {"title", x.title},
+                   {"mimeType", "application/json"}});
   return out;
-}
-
-std::optional<std::string> text_of_output(const kept_output& x) {
-  if (x.file.empty()) return x.text;
-  auto text = read_within(x.file, {.bytes = longest_output});
-  if (!text) return std::nullopt;
-  return *std::move(text);
 }
 
 std::optional<std::string> output_of(const call& c, const std::string& id) {
   // Whose it is, is known by its run alone.
   if (!c.who->sees_all) return std::nullopt;
   const auto kept = c.at->parts().sessions.output(call_id{id});
-  return kept ? text_of_output(*kept) : std::nullopt;
+  if (!kept) return std::nullopt;
+  auto text = service::first_part_of(*kept);
+  if (!text) return std::nullopt;
+  return *std::move(text);
 }
 
 std::optional<std::string> resource_of(const call& c, const std::string& uri) {
-  if (uri.starts_with(output_uri))
-    return output_of(c, uri.substr(output_uri.size()));
-  if (!uri.starts_with(session_uri)) return std::nullopt;
-  const session_id id{uri.substr(session_uri.size())};
+  if (const auto output = mcp::id_in(uri, "outputs"))
+    return output_of(c, *output);
+  const auto session = mcp::id_in(uri, "sessions");
+  if (!session) return std::nullopt;
+  const session_id id{*session};
   if (!check_session(c, id)) return std::nullopt;
   const auto found = c.at->parts().sessions.show(id);
   if (!found) return std::nullopt;
@@ -86,6 +88,9 @@ mcp::serving_options serving_for(const call& c) {
   mcp::serving_options how;
   how.version = c.at->parts().program;
   how.has_begun = true;
+  const auto version = c.in.header("mcp-protocol-version");
+  how.spoken = version.empty() ? "2025-03-26" : std::string{version};
+  how.templates = mcp::uri_templates();
   how.tools.push_back(mcp::run_task_tool());
   // As with plans: a token of some agents uses no tool by itself.
   if (!c.who->agents.empty()) return how;
@@ -134,9 +139,11 @@ struct begun_task {
 
 reply refused_task(begun_task& x, const std::string& why) {
   mcp::serving_effects out;
-  x.core.on_done(
-      x.asked.key,
-      x.single ? mcp::call_result({false, why}) : mcp::task_refusal(why), out);
+  x.core.on_done(x.asked.key,
+                 x.single
+                     ? mcp::call_result({false, service::without_step(why)})
+                     : mcp::task_refusal(why),
+                 out);
   reply answer;
   for (auto& one : out)
     if (auto* text = std::get_if<mcp::send_text>(&one))
@@ -157,6 +164,22 @@ std::function<void()> canceller(const call& c, const run_id& run) {
   };
 }
 
+/// Of what the client of a single call is told; on threads that may block.
+auto reader_of(const call& c) {
+  const auto& at = c.at->parts();
+  return [parts = c.at->hub()->parts(), all = at.sessions, journal = at.journal,
+          links = c.who->sees_all](service::single_call_end end,
+                                   std::function<void(mcp::call_end)> to) {
+    parts->reads->submit([parts, all, journal, links, end = std::move(end),
+                          to = std::move(to)]() mutable {
+      auto told = service::told_of(end, all, *journal, links);
+      parts->post([told = std::move(told), to = std::move(to)]() mutable {
+        to(std::move(told));
+      });
+    });
+  };
+}
+
 reply followed(const call& c, begun_task& x, const run_opened& opened) {
   reply out;
   out.type = x.streams ? "text/event-stream" : "application/json";
@@ -167,19 +190,7 @@ reply followed(const call& c, begun_task& x, const run_opened& opened) {
   mcp_call what{std::move(x.core), x.asked.key,    x.streams,
                 opened.run,        opened.session, {}};
   what.single = x.single;
-  if (x.single)
-    what.read_output =
-        [parts = c.at->hub()->parts(), all = c.at->parts().sessions](
-            const std::string& id, std::function<void(std::string)> to) {
-          parts->reads->submit([parts, all, id, to = std::move(to)]() mutable {
-            const auto kept = all.output(call_id{id});
-            auto text =
-                kept ? text_of_output(*kept).value_or("") : std::string{};
-            parts->post([text = std::move(text), to = std::move(to)]() mutable {
-              to(std::move(text));
-            });
-          });
-        };
+  if (x.single) what.read_told = reader_of(c);
   if (x.modern) what.on_gone = canceller(c, opened.run);
   out.source = std::make_shared<mcp_source>(
       std::make_shared<run_source>(c.at->hub(), opened.run, 0, how),
@@ -214,8 +225,12 @@ std::optional<reply> begin_task(const std::shared_ptr<call>& c,
 }
 
 /// What is asked for, as the routes of tasks and plans read it.
-expected<plan_request> read_call(const begun_task& x, const caller& who) {
+expected<plan_request> read_call(const begun_task& x, const call& c) {
+  const auto& who = *c.who;
   if (x.single) {
+    const auto& tools = *c.at->parts().tools;
+    auto ok = tools.check(x.asked.tool, mcp::to_text(x.asked.arguments));
+    if (!ok) return unexpected{std::move(ok.error())};
     auto plan = read_plan_request(
         {{"plan", mcp::plan_of_call(x.asked.tool, x.asked.arguments)}}, who);
     if (plan) plan->name = x.asked.tool + ".json";
@@ -226,6 +241,15 @@ expected<plan_request> read_call(const begun_task& x, const caller& who) {
   plan_request out;
   out.with = *std::move(run);
   return out;
+}
+
+/// Of the newer era each request is another call, and waited for.
+run_id id_for(const call& c, const begun_task& x, const mcp_message& message) {
+  if (!x.modern)
+    return run_of(c, at(message.body, "id"),
+                  x.single ? service::single_call_prefix : task_prefix);
+  return run_id{c.at->parts().ids->make(x.single ? service::single_call_prefix
+                                                 : service::waited_for_prefix)};
 }
 
 void start_task(const std::shared_ptr<call>& c, const mcp_message& message) {
@@ -239,12 +263,11 @@ void start_task(const std::shared_ptr<call>& c, const mcp_message& message) {
   x->single = x->asked.tool != mcp::run_task_name;
   x->modern = !message.version.empty();
   x->streams = wants_stream(c->in);
-  auto what = read_call(*x, *c->who);
+  auto what = read_call(*x, *c);
   if (!what) return c->out(refused_task(*x, what.error().message));
   x->what = *std::move(what);
   auto& run = x->what.with;
-  if (!x->modern)
-    run.id = run_of(*c, at(message.body, "id"), x->single ? "plan_" : "run_");
+  run.id = id_for(*c, *x, message);
   turns::names names;  // its id has its turn already
   if (run.session) names.insert("session " + run.session->value);
   in_turn(*c, names,
@@ -255,7 +278,7 @@ reply cancel_task(const call& c, const mcp_message& message) {
   const auto id = at(at(message.body, "params"), "requestId");
   reply out;
   out.status = 202;
-  for (const auto* kind : {"run_", "plan_"}) {
+  for (const auto kind : {task_prefix, service::single_call_prefix}) {
     const auto run = run_of(c, id, kind);
     const auto found = visible_run(c, run);
     if (found && found->state == storage::run_state::active)

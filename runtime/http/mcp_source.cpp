@@ -68,10 +68,6 @@ void mcp_source::take(std::string_view lines, std::string& out) {
     lines.remove_prefix(std::min(line.size() + 1, lines.size()));
     const auto type = event_type_of(line);
     last = type == "run_finished" || type == "plan_finished";
-    if (what_.single && type == "tool_result") {
-      const auto x = mcp::json::parse(line, nullptr, false);
-      call_ = x.value(mcp::json::json_pointer{"/data/id"}, "");
-    }
     const auto message = mcp::task_news(type, line);
     if (message.empty() || !what_.streams) continue;
     mcp::serving_effects told;
@@ -90,26 +86,26 @@ void mcp_source::take(std::string_view lines, std::string& out) {
 }
 
 mcp::json mcp_source::refusal(const std::string& why) const {
-  return what_.single ? mcp::call_result({false, why}) : mcp::task_refusal(why);
+  return what_.single ? mcp::call_result({false, service::without_step(why)})
+                      : mcp::task_refusal(why);
 }
 
-/// The answer of a tool alone is its output; of one that failed the output is
-/// kept elsewhere.
+/// What a tool alone gave is on record, with its files.
 void mcp_source::end_with(const service::run_end& x, std::string& out) {
   if (!what_.single) return finish(result_of(x, what_), out);
-  if (x.finished.status == events::run_status::completed)
-    return finish(mcp::call_result({true, x.answer}), out);
-  auto why = x.finished.err ? x.finished.err->message : "it failed";
-  if (call_.empty() || !what_.read_output) return finish(refusal(why), out);
+  service::single_call_end end{
+      what_.run, x.finished.status == events::run_status::completed, x.answer,
+      x.finished.err ? x.finished.err->message : "it failed"};
+  if (!what_.read_told) return finish(refusal(end.why), out);
   waits_ = true;
-  what_.read_output(
-      call_, [me = weak_from_this(), why](const std::string& output) {
-        const auto it = me.lock();
-        if (!it) return;
-        it->waits_ = false;
-        it->finish(it->refusal(mcp::failed_call_text(why, output)), it->ready_);
-        it->wake_();
-      });
+  what_.read_told(std::move(end),
+                  [me = weak_from_this()](const mcp::call_end& told) {
+                    const auto it = me.lock();
+                    if (!it) return;
+                    it->waits_ = false;
+                    it->finish(mcp::call_result(told), it->ready_);
+                    it->wake_();
+                  });
 }
 
 void mcp_source::finish(mcp::json result, std::string& out) {

@@ -10,6 +10,7 @@
 
 #include "runtime/http/message.hpp"
 #include "runtime/service/run_end.hpp"
+#include "runtime/service/single_call.hpp"
 #include "runtime/storage/records.hpp"
 #include "tools/mcp/serving.hpp"
 
@@ -23,10 +24,10 @@ struct mcp_call {
   run_id run{};
   session_id session{};
   bool single = false;  ///< a tool alone, and its run is a plan
-  /// The whole output of a call of it, later, on the I/O thread.
-  std::function<void(const std::string& call,
-                     std::function<void(std::string)> to)>
-      read_output{};
+  /// What its client is told, later, on the I/O thread.
+  std::function<void(service::single_call_end,
+                     std::function<void(mcp::call_end)> to)>
+      read_told{};
   /// The client went away before the end.
   std::function<void()> on_gone{};
 };
@@ -57,8 +58,7 @@ class mcp_source final : public body_source,
   mcp_call what_;
   std::string before_;  ///< the last lines: the answer may end there
   std::function<void()> wake_;
-  std::string call_;   ///< of a tool alone: the last one
-  std::string ready_;  ///< the end, once its output was read
+  std::string ready_;  ///< the end, once it was read
   bool waits_ = false;
   double count_ = 0;
   bool done_ = false;

@@ -10,6 +10,7 @@
 
 #include "runtime/base/log.hpp"
 #include "runtime/service/run_folder.hpp"
+#include "runtime/service/single_call.hpp"
 
 namespace riffle::http {
 
@@ -75,6 +76,8 @@ expected<recovery::found> recovery::find() {
       out.elsewhere.insert(folder);
     else if (auto volley = volley_of(x.run); !volley.empty())
       out.volleys.insert(std::move(volley));
+    else if (service::is_waited_for(x.run.id))
+      out.over.push_back(x.run.id);
     else if (!is_of_plan(x.run))
       out.runs.push_back(x.run.id);
   }
@@ -93,6 +96,7 @@ void recovery::look_now() {
     return log_error(
         op, "what was cut off cannot be listed: " + render(work.error()));
   tell_elsewhere(work->elsewhere);
+  for (const auto& id : work->over) end(id);
   const auto most = at_.parts().config->server.recover_at_once;
   {
     const std::lock_guard lock{mutex_};
@@ -172,6 +176,19 @@ void recovery::go_on(const run_id& id) {
             log_about(log_level::warn, op,
                       "a run cannot go on: " + render(x.error()),
                       {{"run_id", id.value}});
+          }});
+}
+
+/// For its client it ended with the connection: it asks again, if at all.
+void recovery::end(const run_id& id) {
+  at_.parts().runs.cancel(
+      id, "its client is gone", true,
+      service::reply<storage::cancel_verdict>{
+          [id](const expected<storage::cancel_verdict>& x) {
+            if (!x && x.error().code != errc::session_busy)
+              log_about(log_level::warn, op,
+                        "a run cannot be ended: " + render(x.error()),
+                        {{"run_id", id.value}});
           }});
 }
 

@@ -31,6 +31,7 @@ class recovery : public std::enable_shared_from_this<recovery> {
     std::vector<run_id> runs;  ///< the oldest first
     std::set<std::string> volleys;
     std::set<std::string> elsewhere;  ///< folders
+    std::vector<run_id> over;         ///< whose client waited for them
   };
   void look_now();
   expected<found> find();
@@ -39,6 +40,7 @@ class recovery : public std::enable_shared_from_this<recovery> {
   /// It ended, or cannot go on here: the next one begins.
   void over(const run_id& id);
   void go_on_volley(const std::string& id);
+  void end(const run_id& id);
   void tell_elsewhere(const std::set<std::string>& folders);
 
   site& at_;

@@ -76,12 +76,12 @@ void on_dialed(observer* self, const dialed& x, const cluster::hello& me) {
   self->send(gate, me);
 }
 
-/// Whether the process has said that the node which shall end takes no more.
-bool is_drained(const cluster::status& x, const std::string& through) {
-  if (through.empty()) return x.state == "draining";
-  return std::ranges::none_of(x.nodes, [&](const auto& node) {
-    return node.name == through && node.state == "up";
-  });
+/// What the process says of the node that shall end, which may be itself.
+std::string state_in(const cluster::status& x, const std::string& through) {
+  if (through.empty()) return x.state;
+  const auto found =
+      std::ranges::find(x.nodes, through, &cluster::node_status::name);
+  return found == x.nodes.end() ? "gone" : found->state;
 }
 
 void on_status(observer* self, cluster::status& x, const what_to_drain& drain) {
@@ -90,11 +90,15 @@ void on_status(observer* self, cluster::status& x, const what_to_drain& drain) {
   auto* from = st.find(self->current_sender());
   if (from == nullptr || from->closed) return;
   const bool is_node = !drain.through.empty() || !x.loads.empty();
-  const bool drained = is_drained(x, drain.through);
+  const auto state = state_in(x, drain.through);
   st.seen->settle([&] { st.seen->nodes[from->place].status = std::move(x); },
                   false);
-  if (!drain.any || (drained && from->told_to_drain))
+  // Its own word alone counts: who is silent goes on when it is heard again.
+  if (!drain.any || (state == "draining" && from->told_to_drain))
     return st.close(*from, "");
+  if (state == "lost" || state == "gone")
+    return st.close(*from, (drain.through.empty() ? "it" : drain.through) +
+                               " is " + state + ": it did not hear it");
   if (!is_node) return st.close(*from, "it is no node: it offers no tools");
   if (!std::exchange(from->told_to_drain, true))
     self->send(from->gate, cluster::ask_drain{drain.through});
@@ -109,11 +113,13 @@ caf::behavior observe_peers(observer* self, std::shared_ptr<picture> seen,
     st.places[st.seen->nodes[i].address] = i;
   // CAF prints what nobody expects on standard output, where the answer stands.
   self->set_default_handler(caf::drop);
-  self->set_down_handler([&st](const caf::down_msg& x) {
-    if (const auto i = st.peers.find(x.source); i != st.peers.end())
-      st.close(i->second,
-               i->second.told_to_drain ? "" : "the connection ended");
-  });
+  self->set_down_handler(
+      [&st, through = drain.through](const caf::down_msg& x) {
+        if (const auto i = st.peers.find(x.source); i != st.peers.end())
+          st.close(i->second, i->second.told_to_drain && through.empty()
+                                  ? ""
+                                  : "the connection ended");
+      });
   return {
       [self, me](const dialed& x) { on_dialed(self, x, me); },
       [self, &st](const cluster::hello& x) {

@@ -10,6 +10,7 @@
 #include "runtime/base/log.hpp"
 #include "runtime/service/match_id.hpp"
 #include "runtime/service/run_folder.hpp"
+#include "runtime/service/single_call.hpp"
 #include "runtime/service/stored_request.hpp"
 #include "runtime/service/volley_record.hpp"
 #include "tools/kept_file.hpp"
@@ -83,11 +84,20 @@ expected<std::vector<session_id>> volleys_of(storage::journal& journal) {
 
 }  // namespace
 
+// Records of single calls (single_call.hpp) would push conversations off it:
+// who wants them names them.
 expected<std::vector<session_summary>> sessions::list(std::size_t limit) const {
   if (!journal_) return std::vector<session_summary>{};
-  const auto ids = journal_->list_sessions(limit);
-  if (!ids) return unexpected{ids.error()};
-  return list(*ids);
+  // Of those in front of the last one wanted any may be a single call.
+  for (auto most = limit;; most *= 2) {
+    auto ids = journal_->list_sessions(most);
+    if (!ids) return unexpected{ids.error()};
+    const bool whole = ids->size() < most || most == 0;
+    std::erase_if(*ids, is_single_call);
+    if (ids->size() < limit && !whole) continue;
+    if (ids->size() > limit) ids->resize(limit);
+    return list(*ids);
+  }
 }
 
 expected<std::vector<session_summary>> sessions::list(

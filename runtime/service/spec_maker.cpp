@@ -188,6 +188,8 @@ std::shared_ptr<const tools::registry> spec_maker::tools_for(
     const auto took = std::chrono::ceil<std::chrono::milliseconds>(
         std::chrono::steady_clock::now() - begin);
     waited = "waited " + duration_text(took) + " for a node with " + missing;
+  } else if (x.stop.stop_requested()) {
+    waited = "nobody waits for a node with " + missing + " any more";
   } else {
     waited = "no node with " + missing + " joined within " +
              duration_text(limit) + " (cluster.join_timeout)";

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <utility>
 
+#include "runtime/storage/file_records.hpp"
 #include "runtime/storage/memory_store.hpp"
 #include "runtime/storage/suspended_runs.hpp"
 
@@ -12,7 +13,7 @@ namespace riffle::storage {
 namespace {
 
 /// No thread, no hop: a unit is stored and acknowledged within `append`.
-class memory_journal final : public journal {
+class memory_journal final : public journal, public file_records {
  public:
   explicit memory_journal(std::size_t finished_runs) : store_{finished_runs} {}
 
@@ -106,6 +107,11 @@ class memory_journal final : public journal {
   expected<std::string> load_output(const call_id& id) override {
     std::lock_guard lock{mutex_};
     return store_.load_output(id);
+  }
+
+  expected<kept_files> load_files(const session_id& id) override {
+    std::lock_guard lock{mutex_};
+    return store_.load_files(id);
   }
 
   expected<decision_answer> decide(decision_record x,

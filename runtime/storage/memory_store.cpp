@@ -167,9 +167,13 @@ session_snapshot memory_store::session_of(const session_id& id) const {
 }
 
 run_snapshot memory_store::snapshot_of(const kept_run& run) const {
-  const auto files = files_.find(run.record.session);
   return {run.record, run.last_seq(), session_of(run.record.session),
-          files == files_.end() ? kept_files{} : files->second};
+          load_files(run.record.session)};
+}
+
+kept_files memory_store::load_files(const session_id& id) const {
+  const auto files = files_.find(id);
+  return files == files_.end() ? kept_files{} : files->second;
 }
 
 expected<run_snapshot> memory_store::open_run(

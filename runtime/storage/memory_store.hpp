@@ -43,6 +43,7 @@ class memory_store {
   expected<event_page> read_events(const run_id& id, std::uint64_t after_seq,
                                    std::size_t max_bytes) const;
   expected<std::string> load_output(const call_id& id) const;
+  [[nodiscard]] kept_files load_files(const session_id& id) const;
   decision_answer decide(const decision_record& x, const std::string& digest);
   std::vector<proposal_state> list_proposals(
       const proposal_filter& filter) const;

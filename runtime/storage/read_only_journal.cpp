@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/base/log.hpp"
+#include "runtime/storage/file_records.hpp"
 #include "runtime/storage/owner.hpp"
 #include "runtime/storage/reader_pool.hpp"
 #include "runtime/storage/schema.hpp"
@@ -35,7 +36,7 @@ sqlite::access access_of(const fs::path& file) {
   return has_index || has_log ? sqlite::access::read : sqlite::access::frozen;
 }
 
-class read_only_journal final : public journal {
+class read_only_journal final : public journal, public file_records {
  public:
   read_only_journal(const fs::path& data_dir, const fs::path& file)
       : owners_{data_dir / "owners"},
@@ -175,6 +176,11 @@ class read_only_journal final : public journal {
     if (!text) return unexpected{text.error()};
     if (!*text) return missing("load_output", "output of call " + id.value);
     return std::move(**text);
+  }
+  expected<kept_files> load_files(const session_id& id) override {
+    return read("load_files", [&](row_reader& rows) {
+      return rows.files().of_session(id.value);
+    });
   }
   expected<std::vector<proposal_state>> list_proposals(
       const proposal_filter& filter) override {

@@ -259,6 +259,13 @@ expected<std::string> sqlite_journal::load_output(const call_id& id) {
   });
 }
 
+expected<kept_files> sqlite_journal::load_files(const session_id& id) {
+  return guarded("load_files", [&]() -> expected<kept_files> {
+    return readers_.read(
+        [&](row_reader& rows) { return rows.files().of_session(id.value); });
+  });
+}
+
 expected<void> sqlite_journal::set_state(const state_value& x) {
   return write<void>("set_state", [&]() -> expected<void> {
     if (const auto run = writer_->units.reader().active_run(x.session))

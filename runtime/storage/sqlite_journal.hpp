@@ -17,6 +17,7 @@
 
 #include "runtime/storage/checkpointer.hpp"
 #include "runtime/storage/commit_queue.hpp"
+#include "runtime/storage/file_records.hpp"
 #include "runtime/storage/journal.hpp"
 #include "runtime/storage/owner.hpp"
 #include "runtime/storage/readable_session.hpp"
@@ -45,7 +46,7 @@ struct sqlite_options {
   std::function<void(const std::string&)> on_note;
 };
 
-class sqlite_journal final : public journal {
+class sqlite_journal final : public journal, public file_records {
  public:
   static expected<std::unique_ptr<sqlite_journal>> open(
       const std::filesystem::path& data_dir, sqlite_options options);
@@ -79,6 +80,7 @@ class sqlite_journal final : public journal {
   expected<event_page> read_events(const run_id& run, std::uint64_t after_seq,
                                    std::size_t max_bytes) override;
   expected<std::string> load_output(const call_id& id) override;
+  expected<kept_files> load_files(const session_id& id) override;
   expected<decision_answer> decide(decision_record x,
                                    const std::string& digest) override;
   expected<std::vector<proposal_state>> list_proposals(

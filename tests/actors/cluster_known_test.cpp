@@ -166,6 +166,13 @@ TEST_CASE("who asks a process is told the nodes that have joined it") {
     asks.say(cluster::ask_drain{"gpu-1"});
     CHECK(node.asked);
     CHECK_FALSE(x.drained);
+    asks.say(cluster::ask_status{});
+    CHECK(at("gpu-1").state == "up");
+    const bool heard = GENERATE(true, false);
+    if (heard) node.say(cluster::offers{.draining = true});
+    node.leave();
+    asks.say(cluster::ask_status{});
+    CHECK(at("gpu-1").state == (heard ? "draining" : "lost"));
   }
   SECTION("and those that are lost") {
     node.leave();

@@ -10,6 +10,22 @@
 # RIFFLE_BENCH_HARNESS: folder of the harness (default: ../shared/bench beside
 # the repository). Its peers in node come from npm, pinned by its package.json.
 set -euo pipefail
+usage() {
+  cat <<'TEXT'
+usage: ./dev bench [OPTIONS]     measures Riffle against floors and peers: an hour
+       ./dev bench calls         what a call costs that does nothing
+       ./dev bench dialects [N]  what a chunk costs in each dialect, N rounds
+  --reps N          so often each (5)
+  --measures LIST   of a,b,c,d,e,f,k,K (all)
+  --out FILE        its rows are kept, and more are added
+  --add NAME=FILE   another build of the peer, beside this one
+  --setup 1         make what it needs, and end
+tests/bench/README.md says what is measured.
+TEXT
+}
+for word; do
+  case $word in -h | --help) usage; exit 0 ;; esac
+done
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 peer=$(realpath "$1")
@@ -17,7 +33,11 @@ shift
 if [ "${1:-}" = calls ]; then exec "${peer%_peer}_calls"; fi
 if [ "${1:-}" = dialects ]; then exec "${peer%_peer}_dialects" "${@:2}"; fi
 reps=5 measures=a,b,c,d,e,f,k,K out='' setup='' more=()
-while [ $# -gt 1 ]; do
+while [ $# -gt 0 ]; do
+  if [ $# -eq 1 ]; then
+    echo "bench: $1 is no option, or lacks its value (--help)" >&2
+    exit 2
+  fi
   case $1 in
     --reps) reps=$2 ;;
     --measures) measures=$2 ;;

@@ -62,6 +62,10 @@ struct place {
 TEST_CASE("what is offered began in this folder and has no process any more") {
   using owner = storage::run_owner;
   CHECK_FALSE(left_behind({}, "/a"));
+  // What a client waited for is nobody's any more.
+  CHECK_FALSE(left_behind({made("plan_call_1", "/a", owner::gone),
+                           made("run_once_1", "/a", owner::gone)},
+                          "/a"));
   const std::vector<unfinished_run> all{
       made("run_1", "/a", owner::elsewhere), made("run_2", "/b", owner::gone),
       made("run_3", "/a", owner::gone), made("run_4", "/a", owner::gone)};

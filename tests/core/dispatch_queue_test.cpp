@@ -280,3 +280,24 @@ TEST_CASE("what was asked for before a crash is withdrawn, not just settled") {
   CHECK(letters(x.on_drain(drain_reason::cancelled, t0)) == "v");
   CHECK(letters(x.on_decision(a, true, "", t0)) == "CD");
 }
+
+TEST_CASE("a call that nobody began is not said to have ignored a stop") {
+  dispatch_queue x;
+  auto call = read(a);
+  call.limits.queue_timeout = 10s;
+  x.on_call(call, t0);
+  const bool begun = GENERATE(false, true);
+  if (begun) {
+    x.on_started(a, 1, t0 + 1s);
+    x.on_cancel(a, t0 + 2s);
+  } else {
+    x.tick(t0 + 10s);
+  }
+  const auto end = x.tick(*x.due());
+  REQUIRE_FALSE(end.empty());
+  const auto& told = std::get<settle_call>(end[0]).result.err->message;
+  CHECK((told.find("nobody has said that it began") != std::string::npos) ==
+        !begun);
+  CHECK((told.find("it ignored the request to stop") != std::string::npos) ==
+        begun);
+}

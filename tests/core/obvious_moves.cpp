@@ -202,6 +202,7 @@ void obvious_queue::hand_over(entry& x, dispatch_effects& out, time_point now) {
   }
   x.at = phase::queued;
   x.queued_at = x.started_at = now;
+  x.last_sign = {};  // none of this attempt
   out.emplace_back(start_work{x.call, x.attempt});
 }
 

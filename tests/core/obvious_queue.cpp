@@ -335,7 +335,10 @@ void obvious_queue::check_limits(entry& x, dispatch_effects& out,
     case phase::stopping: {
       auto why = *x.stop_error;
       why.message +=
-          "; it ignored the request to stop and may still be running";
+          x.last_sign < x.queued_at
+              ? "; nobody has said that it began, nor answered the request to "
+                "stop"
+              : "; it ignored the request to stop and may still be running";
       auto result = failed(x.stop_as, std::move(why), x.attempt);
       result.took = now - x.started_at;
       settle(x, std::move(result), out);

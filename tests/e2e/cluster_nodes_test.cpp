@@ -79,6 +79,17 @@ TEST_CASE("nodes that have joined a server are listed and drained through it") {
   const auto no_node = drain(o, "origin");
   CHECK(no_node.status == 1);
   CHECK(no_node.err.find("it is no node") != std::string::npos);
+  // Only its own word is a success: it may be heard again, and go on.
+  a.run->signal(SIGSTOP);
+  const auto deaf = drain(o, "alpha");
+  INFO(deaf.err);
+  CHECK(deaf.status == 1);
+  CHECK(deaf.err.find("lost") != std::string::npos);
+  a.run->signal(SIGCONT);
+  REQUIRE(eventually([&] {
+    const auto all = list_of(o.folder);
+    return all.size() == 2 && all[1].at("state") == "up";
+  }));
   CHECK(drain(o, "alpha").status == 0);
   CHECK(a.run->wait().status == 0);
   const auto gone = drain(o, "alpha");
@@ -141,6 +152,7 @@ TEST_CASE("Ctrl-C ends a wait for a node") {
   }));
   running.signal(SIGINT);
   CHECK(running.wait(40s).status == 130);
+  CHECK(running.err().find("joined within") == std::string::npos);
 }
 
 TEST_CASE("nothing that a killed origin gave a node acts after its recovery") {

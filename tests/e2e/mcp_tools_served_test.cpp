@@ -2,9 +2,13 @@
 // Single tools that Riffle offers to clients of the Model Context Protocol:
 // `riffle mcp serve`, and `/mcp` of `riffle serve`. Approvals hold.
 #include <chrono>
+#include <csignal>
+#include <fstream>
+#include <sys/stat.h>
 #include <thread>
 
 #include "runtime/base/digest.hpp"
+#include "runtime/base/media.hpp"
 #include "tests/e2e/serve_world.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
@@ -141,9 +145,12 @@ TEST_CASE("a tool that mcp serve runs has its whole output, and its texts") {
   CHECK(has(failed.out + failed.err, "the-end"));
   CHECK(has(failed.out + failed.err, "\n123\n"));
   // It is a call like any: on record, in a log that holds the promises.
-  const auto sessions = ::riffle::testing::riffle(
-      x.folder, {"sessions", "list", "--output", "json"});
-  CHECK(has(sessions.out, "plan_"));
+  const auto sessions = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"sessions", "list", "--output", "json"});
+    return ::riffle::testing::riffle(x.folder, std::move(more)).out;
+  };
+  CHECK(has(sessions({"plan_call_"}), "Plan of 1 step: write"));
+  CHECK_FALSE(has(sessions({}), "plan_"));  // they would hide all others
   CHECK(processes_in(x.folder).empty());
 }
 
@@ -186,7 +193,91 @@ TEST_CASE("/mcp offers the tools that the configuration names") {
   CHECK(has(text_of(gone.json()), "gone.txt"));
   const auto wrong = send_modern(who, a_call("read", {{"pfad", "a.txt"}}));
   CHECK(wrong.json()["result"]["isError"] == true);
+  CHECK_FALSE(has(text_of(wrong.json()), "step 1"));
   CHECK(send_modern(who, a_call("grep", json::object())).status == 400);
+}
+
+TEST_CASE("a picture of /mcp is a picture, and a long output has its bound") {
+  const work_folder folder;
+  write_server(folder, script,
+               offers +
+                   "[tools]\noutput_limit = 1000\n"
+                   "[tools.bash]\napproval = \"allow\"\n");
+  const auto picture = ::riffle::from_base64(
+      "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhg"
+      "GAWjR9awAAAABJRU5ErkJggg==");
+  folder.write("pic.png", picture);
+  served server{folder};
+  const auto who = server.user();
+  const auto content_of = [&](const json& call) {
+    const auto answer = send_modern(who, call);
+    INFO(answer.body);
+    CHECK(answer.json()["result"]["isError"] == false);
+    return answer.json()["result"]["content"];
+  };
+  const auto shown = content_of(a_call("read", {{"path", "pic.png"}}));
+  REQUIRE(shown.size() == 2);
+  CHECK(shown[1]["type"] == "image");
+  CHECK(shown[1]["mimeType"] == "image/png");
+  CHECK(shown[1]["data"] == ::riffle::to_base64(picture));
+  const auto told = content_of(a_call("bash", {{"command", "seq 1 2000000"}}));
+  REQUIRE(told.size() == 2);
+  CHECK(told[0]["text"].get<std::string>().size() < 2000);
+  CHECK(told[1]["type"] == "resource_link");
+  CHECK(told[1]["size"] == 14888896);
+  const auto uri = told[1]["uri"].get<std::string>();
+  const auto rest =
+      who.post("/mcp", of_modern("resources/read", {{"uri", uri}}),
+               {"Accept: application/json", "MCP-Protocol-Version: " + modern,
+                "Mcp-Method: resources/read", "Mcp-Name: " + uri})
+          .json()["result"]["contents"][0]["text"]
+          .get<std::string>();
+  CHECK(rest.starts_with("1\n2\n3\n"));
+  CHECK(rest.ends_with("[the output was cut here; 14888896 bytes in all]"));
+}
+
+TEST_CASE("SIGTERM ends the calls of mcp serve, and leaves nothing open") {
+  const work_folder folder;
+  write_server(folder, script, offers + "[tools.bash]\napproval = \"allow\"\n");
+  REQUIRE(::mkfifo((folder.path() / "in").c_str(), 0600) == 0);
+  program serves{"/bin/sh",
+                 folder,
+                 {"-c", "exec '" + installed_riffle().string() +
+                            "' mcp serve --config riffle.toml < in"}};
+  std::ofstream in{folder.path() / "in"};
+  const auto ask = [&](int id, const char* method, const json& params) {
+    in << json{{"jsonrpc", "2.0"},
+               {"id", id},
+               {"method", method},
+               {"params", params}}
+              .dump()
+       << std::endl;
+  };
+  ask(1, "initialize", {{"protocolVersion", "2025-06-18"}});
+  ask(2, "tools/call",
+      {{"name", "run_task"},
+       {"arguments", {{"task", "x"}, {"approve", "all"}}}});
+  ask(3, "tools/call",
+      {{"name", "run_task"},
+       {"arguments", {{"task", "x"}, {"timeout", "soon"}}}});
+  ask(4, "tools/call",
+      {{"name", "bash"},
+       {"arguments", {{"command", "echo x >> began; sleep 600"}}}});
+  REQUIRE(eventually([&] { return !folder.read("began").empty(); }));
+  serves.signal(SIGTERM);
+  const auto end = serves.wait();
+  INFO(end.err);
+  CHECK(end.status == 0);
+  CHECK(has(end.out, "started with --approve all"));
+  CHECK(has(end.out, "timeout must be a duration"));
+  CHECK(has(end.out, "Error (cancelled)"));
+  CHECK(processes_in(folder).empty());
+  const auto list = ::riffle::testing::riffle(
+      folder, {"sessions", "list", "plan_call_", "--output", "json", "--config",
+               "riffle.toml"});
+  const auto all = json::parse(list.out);
+  REQUIRE(all.size() == 1);
+  CHECK(all[0]["last_run"]["status"] == "cancelled");
 }
 
 TEST_CASE("a tool of /mcp that changes something waits for a person") {

@@ -2,6 +2,7 @@
 // `/mcp` of `riffle serve`: Riffle as a server of the Model Context Protocol,
 // over HTTP, for clients of both eras.
 #include <chrono>
+#include <csignal>
 #include <thread>
 
 #include "runtime/base/digest.hpp"
@@ -165,6 +166,11 @@ TEST_CASE("what stands in the header is what stands in the body, or refused") {
   CHECK(code_of(call,
                 {"MCP-Protocol-Version: 2025-11-25", "Mcp-Method: tools/call",
                  "Mcp-Name: run_task"},
+                400) == -32020);
+  // Of two of one name somebody between may have taken the other.
+  CHECK(code_of(call,
+                {version, "Mcp-Method: tools/call", "Mcp-Name: run_task",
+                 "Mcp-Name: other"},
                 400) == -32020);
   CHECK(code_of(of_modern("no/such"), {version, "Mcp-Method: no/such"}, 404) ==
         -32601);
@@ -335,4 +341,36 @@ TEST_CASE("Riffle is its own client, over HTTP") {
                                  R"({"task":"go"})", "--output", "jsonl"},
                                 env);
   CHECK((events.out + events.err).find("Reading a.txt") != std::string::npos);
+}
+
+TEST_CASE("a task of the newer era ends with its server, and is told so") {
+  const work_folder folder;
+  write_server(folder, never_ends, allowed);
+  const bool killed = GENERATE(false, true);
+  CAPTURE(killed);
+  served server{folder, {"--set", "server.stop_timeout=100ms"}};
+  const auto who = server.user();
+  raw_client client{server.port()};
+  const auto body = of_modern("tools/call", a_task()).dump();
+  client.send(
+      "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " +
+      who.token() + "\r\n" + takes + "\r\nMCP-Protocol-Version: " + modern +
+      "\r\nMcp-Method: tools/call\r\nMcp-Name: run_task\r\n"
+      "Content-Type: application/json\r\nContent-Length: " +
+      std::to_string(body.size()) + "\r\n\r\n" + body);
+  REQUIRE(eventually([&] { return !folder.read("began").empty(); }));
+  if (killed) {
+    server.kill_and_restart();
+    // Its client asks again, if at all: it does not go on.
+    CHECK(eventually([&] {
+      std::this_thread::sleep_for(50ms);  // who asks more often is refused
+      return state_of_first(who) == "cancelled";
+    }));
+  } else {
+    server.process().signal(SIGTERM);
+    const auto told = client.read_until("\"status\":\"cancelled\"");
+    CHECK(told.find("\"status\":\"cancelled\"") != std::string::npos);
+    CHECK(server.process().wait().status == 0);
+  }
+  CHECK(folder.lines("began").size() == 1);
 }

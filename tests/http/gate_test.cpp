@@ -78,6 +78,12 @@ TEST_CASE("a page of an allowed origin may ask, and read the answer") {
   CHECK(has(to, "Vary", "Origin"));
   CHECK(has(x.preflight(good), "Access-Control-Allow-Methods",
             "GET, POST, PUT, DELETE"));
+  // Those of /mcp, too.
+  CHECK(has(x.preflight(good), "Access-Control-Allow-Headers",
+            "authorization, content-type, idempotency-key, last-event-id, "
+            "mcp-method, mcp-name, mcp-protocol-version, mcp-session-id"));
+  CHECK(has(to, "Access-Control-Expose-Headers",
+            "Location, Mcp-Session-Id, Riffle-Run-Id"));
   reply other;
   x.allow_origin(asked("localhost", "https://other.example"), other);
   CHECK_FALSE(

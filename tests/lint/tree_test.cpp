@@ -83,3 +83,13 @@ TEST_CASE("every include of the tree keeps the dependency law") {
 TEST_CASE("every file of the tree keeps the text laws") {
   check_tree(&check_text);
 }
+
+TEST_CASE("who asks for the bench's help gets it, and no bench") {
+  const auto dev = (fs::path{RIFFLE_SOURCE_DIR} / "dev").string();
+  auto* out = ::popen(("'" + dev + "' bench --help").c_str(), "r");
+  REQUIRE(out != nullptr);
+  std::array<char, 4096> text{};
+  const auto n = std::fread(text.data(), 1, text.size() - 1, out);
+  CHECK(::pclose(out) == 0);
+  CHECK(std::string{text.data(), n}.starts_with("usage: ./dev bench"));
+}

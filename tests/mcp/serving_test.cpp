@@ -210,3 +210,59 @@ TEST_CASE("where each message may be of another client, none must begin") {
   REQUIRE(out.size() == 1);
   CHECK(json::parse(std::get<send_text>(out[0]).text).contains("result"));
 }
+
+TEST_CASE("arguments that are no object are refused, and begin nothing") {
+  world w;
+  for (const auto& bad : {json::array({1}), json("x"), json(1), json(true)})
+    CHECK(w.answer(ask(1, "tools/call",
+                       modern({{"name", "run_task"}, {"arguments", bad}})))
+              .at("error")
+              .at("code") == -32602);
+  for (const auto& good : {json{{"name", "run_task"}},
+                           json{{"name", "run_task"}, {"arguments", nullptr}}})
+    CHECK(std::holds_alternative<begin_call>(
+        w.say(ask(1, "tools/call", modern(good))).at(0)));
+}
+
+TEST_CASE("a client of a version with batches is answered in one") {
+  world w;
+  const auto batch = json::array({ask(1, "tools/list"),
+                                  ask(2, "tools/call", {{"name", "run_task"}}),
+                                  {{"method", "notifications/initialized"}},
+                                  7});
+  // Before it is known that it speaks such a version it is no request.
+  CHECK(w.answer(batch).at("error").at("code") == -32600);
+  w.answer(ask(0, "initialize", {{"protocolVersion", "2025-03-26"}}));
+  const auto begun = w.say(batch);
+  REQUIRE(begun.size() == 1);
+  const auto key = std::get<begin_call>(begun[0]).key;
+  serving_effects out;
+  w.core->on_done(key,
+                  {{"content", json::array({{{"type", "resource_link"},
+                                             {"uri", "riffle://outputs/c"}}})}},
+                  out);
+  REQUIRE(out.size() == 1);
+  const auto all = json::parse(std::get<send_text>(out[0]).text);
+  REQUIRE(all.size() == 3);
+  CHECK(all[0].at("id") == 1);
+  CHECK(all[1].at("error").at("code") == -32600);
+  CHECK(all[2].at("id") == 2);
+  // It knows no links: they are words.
+  CHECK(all[2].at("result").at("content")[0].at("type") == "text");
+  CHECK(
+      w.say(json::array({{{"method", "notifications/initialized"}}})).empty());
+}
+
+TEST_CASE("a call that is cancelled within its batch leaves the others") {
+  world w;
+  w.answer(ask(0, "initialize", {{"protocolVersion", "2025-03-26"}}));
+  const auto out = w.say(json::array(
+      {ask(1, "tools/call", {{"name", "run_task"}}),
+       {{"method", "notifications/cancelled"}, {"params", {{"requestId", 1}}}},
+       ask(2, "ping")}));
+  REQUIRE(out.size() == 3);
+  CHECK(std::holds_alternative<begin_call>(out[0]));
+  CHECK(std::holds_alternative<stop_call>(out[1]));
+  CHECK(json::parse(std::get<send_text>(out[2]).text).size() == 1);
+  CHECK(w.core->calls() == 0);
+}

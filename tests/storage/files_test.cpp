@@ -6,6 +6,7 @@
 #include <iterator>
 #include <sqlite3.h>
 
+#include "runtime/storage/file_records.hpp"
 #include "tests/storage/journal_kinds.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/eventually.hpp"
@@ -86,6 +87,13 @@ TEMPLATE_TEST_CASE("a session has each file once, from its start or a unit", "",
                            file("ses_1", "a", zeros)}}));
   const texts both{{"a", zeros}, {"b", "two"}};
   CHECK(bytes_of(kind.j->adopt_run({"run_1"})->files) == both);
+  // Who works on none of its runs can ask for them.
+  auto* asked = dynamic_cast<file_records*>(static_cast<journal*>(&*kind.j));
+  CHECK((asked != nullptr || std::is_same_v<TestType, test_kind>));
+  if (asked != nullptr) {
+    CHECK(bytes_of(asked->load_files({"ses_1"}).value()) == both);
+    CHECK(asked->load_files({"ses_9"})->empty());
+  }
   run->run.state = run_state::completed;
   REQUIRE_FALSE(kind.put({{"run_1"}, {}, {run->run}}));
   // The next run of the session has them, another session does not.

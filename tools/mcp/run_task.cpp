@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "tools/mcp/run_task.hpp"
 
+#include <charconv>
+#include <utility>
+
+#include "messages/utf8.hpp"
+#include "runtime/base/encoding.hpp"
+#include "runtime/base/media.hpp"
+#include "runtime/base/text.hpp"
+
 namespace riffle::mcp {
 
 json run_task_tool() {
@@ -14,10 +22,29 @@ json run_task_tool() {
         "task": {"type": "string", "description": "What is to be done"},
         "session_id": {"type": "string", "description": "A session to go on with"},
         "agent": {"type": "string", "description": "Who works on it"},
+        "model": {"type": "string", "description": "Instead of the agent's"},
         "context": {"type": "string", "description": "What else is to be known"},
-        "max_steps": {"type": "integer", "minimum": 1, "maximum": 4294967295}
+        "phase": {"type": "string", "description": "That the session enters"},
+        "max_steps": {"type": "integer", "minimum": 1, "maximum": 4294967295},
+        "timeout": {"type": "string", "description": "Of the whole run, such as \"90s\" or \"5m\""},
+        "approve": {"type": "string", "enum": ["ask", "all", "none"], "description": "What is done where a person would be asked"},
+        "response_schema": {"type": "object", "description": "JSON Schema of the answer"},
+        "attachments": {
+          "type": "array",
+          "description": "Pictures and PDF files",
+          "items": {
+            "type": "object",
+            "properties": {
+              "name": {"type": "string"},
+              "data": {"type": "string", "description": "Its bytes in base64"}
+            },
+            "required": ["data"],
+            "additionalProperties": false
+          }
+        }
       },
-      "required": ["task"]
+      "required": ["task"],
+      "additionalProperties": false
     },
     "outputSchema": {
       "type": "object",
@@ -69,7 +96,7 @@ json offered_tool(const tools::tool_spec& x) {
 std::string plan_of_call(const std::string& tool, const json& arguments) {
   return to_text(
       {{"references", false},
-       {"steps", json::array({{{"id", "call"},
+       {"steps", json::array({{{"id", tool},
                                {"tool", tool},
                                {"arguments", arguments.is_object()
                                                  ? arguments
@@ -77,15 +104,113 @@ std::string plan_of_call(const std::string& tool, const json& arguments) {
 }
 
 json call_result(const call_end& x) {
-  return {{"content", {{{"type", "text"}, {"text", x.text}}}},
-          {"isError", !x.good}};
+  // In a line of JSON that clients still take: Riffle itself takes 8 MB.
+  constexpr std::size_t most = std::size_t{7} << 20;
+  auto content = json::array({{{"type", "text"}, {"text", x.text}}});
+  bool all = true;
+  auto size = x.text.size();
+  for (const auto& file : x.files) {
+    auto data = to_base64(file.bytes);
+    size += data.size();
+    if (size > most) {
+      all = false;
+      content.push_back({{"type", "text"},
+                         {"text", with_dots(file.name, 200) + " (" + file.type +
+                                      ", " + size_text(file.bytes.size()) +
+                                      ") is too large to be shown here"}});
+    } else if (file.type.starts_with("image/")) {
+      content.push_back({{"type", "image"},
+                         {"data", std::move(data)},
+                         {"mimeType", file.type}});
+    } else {
+      content.push_back({{"type", "resource"},
+                         {"resource",
+                          {{"uri", "riffle://files/" + file.digest},
+                           {"mimeType", file.type},
+                           {"blob", std::move(data)}}}});
+    }
+  }
+  if (!x.output.empty())
+    content.push_back({{"type", "resource_link"},
+                       {"uri", x.output},
+                       {"name", "the whole output"},
+                       {"mimeType", "text/plain"},
+                       {"size", x.output_bytes}});
+  return {{"content", std::move(content)}, {"isError", !x.good || !all}};
 }
 
-std::string failed_call_text(const std::string& why,
-                             const std::string& output) {
-  if (output.empty() || why.find(output) != why.npos) return why;
-  if (output.starts_with(why)) return output;
-  return why + "\n\n" + output;
+json without_links(json result) {
+  const auto content = result.find("content");
+  if (content == result.end() || !content->is_array()) return result;
+  auto kept = json::array();
+  for (auto& one : *content)
+    if (one.value("type", "") == "resource_link")
+      kept.push_back({{"type", "text"},
+                      {"text", "The whole output is the resource " +
+                                   one.value("uri", "") + "."}});
+    else
+      kept.push_back(std::move(one));
+  *content = std::move(kept);
+  return result;
+}
+
+namespace {
+
+constexpr std::string_view uri_begin = "riffle://";
+
+std::string uri_of(std::string_view kind, std::string_view id) {
+  return std::string{uri_begin} + std::string{kind} + "/" + percent_encoded(id);
+}
+
+}  // namespace
+
+std::string output_uri(const std::string& call) {
+  return uri_of("outputs", call);
+}
+
+std::string session_uri(const std::string& session) {
+  return uri_of("sessions", session);
+}
+
+std::optional<std::string> id_in(std::string_view uri, std::string_view kind) {
+  for (const auto part : {uri_begin, kind, std::string_view{"/"}}) {
+    if (!uri.starts_with(part)) return {};
+    uri.remove_prefix(part.size());
+  }
+  std::string out;
+  for (std::size_t i = 0; i < uri.size(); ++i) {
+    const auto at = uri.substr(i, 3);
+    unsigned char byte = 0;
+    const auto* end = at.data() + at.size();
+    if (at.size() == 3 && at[0] == '%' &&
+        std::from_chars(at.data() + 1, end, byte, 16).ptr == end) {
+      out += static_cast<char>(byte);
+      i += 2;
+    } else {
+      out += uri[i];  // as clients have written them before
+    }
+  }
+  return out;
+}
+
+json uri_templates() {
+  return json::array({{{"uriTemplate", "riffle://sessions/{id}"},
+                       {"name", "session"},
+                       {"description", "A conversation: runs, messages, calls"},
+                       {"mimeType", "application/json"}},
+                      {{"uriTemplate", "riffle://outputs/{call}"},
+                       {"name", "output"},
+                       {"description", "The whole output of a call"},
+                       {"mimeType", "text/plain"}}});
+}
+
+std::string first_part(std::string text, std::uint64_t whole,
+                       std::size_t most) {
+  if (text.size() > most) text = std::string{cut_utf8(text, most)};
+  if (text.size() < whole)
+    text += "\n[the output was cut here; " + std::to_string(whole) +
+            " bytes in all]";
+  return text;
 }
 
 std::string task_news(std::string_view type, std::string_view line) {
@@ -101,7 +226,8 @@ std::string task_news(std::string_view type, std::string_view line) {
     return "waits for approval of " + data.value("title", "") +
            ": riffle proposals show " + data.value("proposal_id", "");
   const auto* what = type == "tool_progress" ? "message" : "outcome";
-  return data.value("tool", "") + ": " + data.value(what, "");
+  const auto said = data.value(what, "");
+  return data.value("tool", "") + ": " + std::string{trimmed(said, "\r\n")};
 }
 
 }  // namespace riffle::mcp

@@ -5,8 +5,10 @@
 // works on, and the single tools that the configuration offers. Pure.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tools/mcp/rpc.hpp"
 #include "tools/tool.hpp"
@@ -38,15 +40,40 @@ json offered_tool(const tools::tool_spec& x);
 /// a run's calls.
 std::string plan_of_call(const std::string& tool, const json& arguments);
 
+/// A picture or a file that a call shows.
+struct shown_file {
+  std::string name{};
+  std::string type{};    ///< MIME
+  std::string digest{};  ///< SHA-256
+  std::string bytes{};
+};
+
 struct call_end {
   bool good = false;
-  std::string text{};  ///< its output; of a failed call also why
+  std::string text{};  ///< what a model is told; of a failed call also why
+  std::vector<shown_file> files{};
+  /// The resource that has all of its output; empty: `text` does, or nobody
+  /// may read it.
+  std::string output{};
+  std::uint64_t output_bytes = 0;
 };
-/// As `tools/call` has it.
+/// As `tools/call` has it: text, pictures, files, a link to the rest.
 json call_result(const call_end& x);
 
-/// Why a call failed, and what it put out until then, as one text.
-std::string failed_call_text(const std::string& why, const std::string& output);
+/// For clients of versions before `resource_link`: without these.
+json without_links(json result);
+
+/// `riffle://outputs/CALL` and the like; ids are escaped.
+std::string output_uri(const std::string& call);
+std::string session_uri(const std::string& session);
+/// The id in it; nothing: it is none of these.
+std::optional<std::string> id_in(std::string_view uri, std::string_view kind);
+/// As `resources/templates/list` has them.
+json uri_templates();
+
+/// The text of an output that may be long: the first `most` bytes, and that it
+/// goes on.
+std::string first_part(std::string text, std::uint64_t whole, std::size_t most);
 
 /// What a client is told of an event, by its line; empty: nothing. Steps,
 /// calls, their progress and what waits for a person are told.

@@ -6,6 +6,7 @@
 
 #include "messages/json_strict.hpp"
 #include "runtime/base/text.hpp"
+#include "tools/mcp/run_task.hpp"
 
 namespace riffle::mcp {
 
@@ -61,6 +62,13 @@ std::variant<json, rpc_error> no_method(const std::string& method) {
                    {}};
 }
 
+/// Versions say their date.
+constexpr std::string_view first_with_links = "2025-06-18";
+
+bool is_before(std::string_view spoken, std::string_view version) {
+  return !spoken.empty() && spoken < version;
+}
+
 /// What the newer era has no more.
 bool is_gone(const std::string& method) {
   return method == "ping" || method == "initialize";
@@ -73,6 +81,46 @@ void serving_core::on_text(std::string_view text, serving_effects& out) {
   if (!x)
     return void(out.emplace_back(
         refusal(nullptr, {code::parse_error, "this is no JSON", {}})));
+  // Batches came with JSON-RPC, and went with the version that has links.
+  if (x->is_array() && !x->empty() && !options_.has_begun &&
+      is_before(spoken_, first_with_links))
+    return on_batch(*x, out);
+  on_message(*x, out);
+}
+
+void serving_core::on_batch(const json& all, serving_effects& out) {
+  const auto number = ++last_batch_;
+  auto& mine = batches_[number];
+  mine.open = 1;  // this reading of it: a call may be cancelled in it
+  for (const auto& one : all) {
+    serving_effects said;
+    on_message(one, said);
+    for (auto& effect : said) {
+      if (const auto* text = std::get_if<send_text>(&effect)) {
+        mine.answers.push_back(json::parse(text->text));
+        continue;
+      }
+      if (const auto* begun = std::get_if<begin_call>(&effect)) {
+        calls_.at(begun->key).batch = number;
+        ++mine.open;
+      }
+      out.push_back(std::move(effect));
+    }
+  }
+  end_in_batch(number, out);
+}
+
+/// The last end answers.
+void serving_core::end_in_batch(std::uint64_t number, serving_effects& out) {
+  const auto found = batches_.find(number);
+  if (found == batches_.end() || --found->second.open > 0) return;
+  if (!found->second.answers.empty())
+    out.emplace_back(send_text{to_text(found->second.answers)});
+  batches_.erase(found);
+}
+
+void serving_core::on_message(const json& message, serving_effects& out) {
+  const auto* x = &message;
   if (!x->is_object() || !x->contains("method")) {
     const bool answers =
         x->is_object() && (x->contains("result") || x->contains("error"));
@@ -137,7 +185,7 @@ std::variant<json, rpc_error> serving_core::answer_to(const std::string& method,
   if (method == "resources/list" && options_.list)
     return json{{"resources", options_.list()}};
   if (method == "resources/templates/list" && options_.list)
-    return json{{"resourceTemplates", json::array()}};
+    return json{{"resourceTemplates", options_.templates}};
   if (method == "resources/read" && options_.read) return read(params);
   return no_method(method);
 }
@@ -162,6 +210,7 @@ json serving_core::initialize(const json& params) {
   began_ = true;
   auto version = text_at(params, "protocolVersion");
   if (!speaks(version) || version == modern_version) version = legacy_version;
+  spoken_ = version;
   return {
       {"protocolVersion", version},
       {"capabilities", capabilities()},
@@ -186,12 +235,18 @@ void serving_core::begin(const json& x, bool modern, serving_effects& out) {
         refusal(x.at("id"), {code::invalid_params,
                              "there is no tool " + with_dots(name, 100),
                              {}})));
+  const auto given = params.find("arguments");
+  if (given != params.end() && !given->is_object() && !given->is_null())
+    return void(out.emplace_back(refusal(
+        x.at("id"),
+        {code::invalid_params, "the arguments of a call are an object", {}})));
   if (calls_.size() >= options_.most_calls)
     return void(out.emplace_back(
         refusal(x.at("id"), {code::internal, "too many calls at once", {}})));
   const auto key = ++last_;
   const auto& meta = object_at(params, "_meta");
-  calls_[key] = {x.at("id"), meta.value("progressToken", json()), modern, -1};
+  calls_[key] = {x.at("id"), meta.value("progressToken", json()), modern, -1,
+                 0};
   out.emplace_back(begin_call{key, name, object_at(params, "arguments")});
 }
 
@@ -203,8 +258,9 @@ void serving_core::on_notification(const json& x, serving_effects& out) {
   for (auto i = calls_.begin(); i != calls_.end(); ++i) {
     if (i->second.id != *id) continue;
     out.emplace_back(stop_call{i->first});
+    const auto batch = i->second.batch;
     calls_.erase(i);
-    return;
+    return end_in_batch(batch, out);
   }
 }
 
@@ -227,14 +283,21 @@ void serving_core::on_done(std::uint64_t key, json result,
                            serving_effects& out) {
   const auto found = calls_.find(key);
   if (found == calls_.end()) return;
-  out.emplace_back(reply(found->second.id,
-                         complete(std::move(result), found->second.modern)));
+  const auto x = std::move(found->second);
   calls_.erase(found);
+  if (!x.modern && is_before(spoken_, first_with_links))
+    result = without_links(std::move(result));
+  auto said = reply(x.id, complete(std::move(result), x.modern));
+  const auto batch = batches_.find(x.batch);
+  if (batch == batches_.end()) return void(out.push_back(std::move(said)));
+  batch->second.answers.push_back(json::parse(said.text));
+  end_in_batch(x.batch, out);
 }
 
 void serving_core::on_closed(serving_effects& out) {
   for (const auto& [key, ignored] : calls_) out.emplace_back(stop_call{key});
   calls_.clear();
+  batches_.clear();
 }
 
 }  // namespace riffle::mcp

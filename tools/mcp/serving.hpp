@@ -26,8 +26,12 @@ struct serving_options {
   /// The text of one; nothing: there is none.
   std::function<std::optional<std::string>(const std::string& uri)> read{};
   std::size_t most_calls = 64;  ///< at once
-  /// Each message may be of another client, who began elsewhere (HTTP).
+  /// As `resources/templates/list` has them.
+  json templates = json::array();
+  /// Each message may be of another client, who began elsewhere (HTTP). Then
+  /// none is a batch.
   bool has_begun = false;
+  std::string spoken{};  ///< the version that such a client says it speaks
 };
 
 struct begin_call {
@@ -45,7 +49,9 @@ using serving_effects = std::vector<serving_effect>;
 class serving_core {
  public:
   explicit serving_core(serving_options options)
-      : options_{std::move(options)}, began_{options_.has_begun} {}
+      : options_{std::move(options)},
+        spoken_{options_.spoken},
+        began_{options_.has_begun} {}
 
   void on_text(std::string_view text, serving_effects& out);
 
@@ -65,8 +71,17 @@ class serving_core {
     json token;
     bool modern = false;
     double progress = -1;
+    std::uint64_t batch = 0;  ///< that it came in; 0: alone
+  };
+  /// Answered together, once all of it is.
+  struct batch {
+    json answers = json::array();
+    std::size_t open = 0;
   };
 
+  void on_message(const json& x, serving_effects& out);
+  void on_batch(const json& all, serving_effects& out);
+  void end_in_batch(std::uint64_t number, serving_effects& out);
   void on_request(const json& x, serving_effects& out);
   void on_notification(const json& x, serving_effects& out);
   void begin(const json& x, bool modern, serving_effects& out);
@@ -79,7 +94,10 @@ class serving_core {
 
   serving_options options_;
   std::map<std::uint64_t, call> calls_;
+  std::map<std::uint64_t, batch> batches_;
   std::uint64_t last_ = 0;
+  std::uint64_t last_batch_ = 0;
+  std::string spoken_;  ///< the version that `initialize` agreed on
   bool began_ = false;  ///< by `initialize`
 };
 

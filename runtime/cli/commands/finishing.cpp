@@ -11,6 +11,7 @@
 
 #include "messages/duration_text.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/service/single_call.hpp"
 #include "runtime/service/stored_request.hpp"
 
 namespace riffle::cli {
@@ -107,6 +108,25 @@ void let_finish(http::site& site, std::chrono::steady_clock::time_point until) {
                "waits for what runs, for " +
                    duration_text(site.parts().config->server.stop_timeout) +
                    " at most; a second Ctrl-C does not wait");
+    std::this_thread::sleep_for(between_looks);
+  }
+}
+
+void end_waited_for(http::site& site) {
+  constexpr auto limit = std::chrono::seconds{3};  // a stop takes no longer
+  const auto until = std::chrono::steady_clock::now() + limit;
+  std::set<run_id> told;
+  for (;;) {
+    const auto here = find_here(site.parts().sessions);
+    if (!here) return;
+    bool none = true;
+    for (const auto& x : *here) {
+      if (!service::is_waited_for(x.id)) continue;
+      none = false;
+      if (told.insert(x.id).second)
+        site.parts().runs.cancel_here(x.id, "the server ends");
+    }
+    if (none || std::chrono::steady_clock::now() > until) return;
     std::this_thread::sleep_for(between_looks);
   }
 }

@@ -16,4 +16,8 @@ std::size_t runs_here(const service::sessions& sessions);
 /// Until nothing runs but what waits for a person, or then. Blocks.
 void let_finish(http::site& site, std::chrono::steady_clock::time_point until);
 
+/// Runs that nobody takes up again: each is cancelled, and its client is
+/// answered. Blocks until that is on record, for some seconds at most.
+void end_waited_for(http::site& site);
+
 }  // namespace riffle::cli

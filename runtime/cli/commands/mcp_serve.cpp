@@ -1,33 +1,43 @@
 // SPDX-License-Identifier: MIT
 // riffle mcp serve: runs, sessions and outputs for clients of the protocol.
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <fcntl.h>
 #include <map>
 #include <mutex>
+#include <poll.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "runtime/api/version.hpp"
-#include "runtime/base/read_within.hpp"
+#include "runtime/base/id_source.hpp"
+#include "runtime/base/unique_fd.hpp"
 #include "runtime/cli/commands/mcp_commands.hpp"
 #include "runtime/cli/terminal/choose.hpp"
+#include "runtime/cli/terminal/interrupts.hpp"
 #include "runtime/cli/view/exit_status.hpp"
+#include "runtime/config/home.hpp"
+#include "runtime/http/run_request_json.hpp"
 #include "runtime/node/node.hpp"
+#include "runtime/service/single_call.hpp"
 #include "runtime/service/views.hpp"
+#include "runtime/storage/read_only_journal.hpp"
 #include "tools/mcp/line_reader.hpp"
 #include "tools/mcp/run_task.hpp"
 #include "tools/mcp/serving.hpp"
-#include "tools/schema.hpp"
 
 namespace riffle::cli {
 
 namespace {
 
 constexpr std::size_t listed_sessions = 50;
-constexpr std::string_view session_prefix = "riffle://sessions/";
-constexpr std::string_view output_prefix = "riffle://outputs/";
+
+/// A client that takes nothing keeps no program from its end for longer.
+constexpr auto reading_limit = std::chrono::seconds{2};
 
 mcp::json result_of(const run_outcome& x) {
   const bool good = x.status == events::run_status::completed;
@@ -43,58 +53,104 @@ mcp::json result_of(const run_outcome& x) {
   return mcp::task_result(end);
 }
 
-/// What is wrong with the arguments of `run_task`, or nothing.
-std::string task_mistake(const mcp::json& arguments) {
-  auto schema = mcp::run_task_tool().at("inputSchema");
-  schema["additionalProperties"] = false;
-  static const auto known = tools::schema::compile(schema.dump());
-  std::string out;
-  if (known)
-    for (const auto& x : known->check(arguments))
-      out += (out.empty() ? "" : "; ") +
-             (x.pointer.empty() ? "" : x.pointer + ": ") + x.message;
+/// The arguments of `run_task`, read as `POST /v1/runs` reads them. A client
+/// approves no more than who started this program.
+expected<run_request> read_task(const mcp::json& arguments, approve most) {
+  const auto asked = arguments.value("approve", mcp::json{});
+  if (asked == "all" && most != approve::all)
+    return unexpected{error{
+        errc::invalid_request, "mcp",
+        "approve: \"all\" is for a server that was started with --approve "
+        "all"}};
+  http::caller client;
+  client.roles = {http::role::admin};
+  auto out = http::read_run(http::json(arguments), client);
+  if (!out) return out;
+  if (!asked.is_string()) out->approval = most;
+  out->origin = {};
   return out;
 }
 
 class mcp_service {
  public:
-  /// `tools`: single ones, as `tools/list` has them.
-  mcp_service(runtime& rt, const mcp_command& x, std::vector<mcp::json> tools,
-              console& io)
-      : rt_{rt}, asked_{x}, io_{io}, core_{options(std::move(tools))} {}
+  struct offer {
+    std::shared_ptr<const tools::registry> all;
+    std::vector<std::string> names;  ///< of single tools
+  };
+  mcp_service(runtime& rt, const mcp_command& x, offer tools,
+              std::filesystem::path data, console& io)
+      : rt_{rt},
+        asked_{x},
+        tools_{std::move(tools)},
+        data_{std::move(data)},
+        io_{io},
+        core_{options()} {
+    std::array<int, 2> ends{-1, -1};
+    if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) return;
+    woken_ = unique_fd{ends[0]};
+    wake_ = unique_fd{ends[1]};
+  }
 
-  /// Until the client closes our input.
-  int run() {
+  /// Until the client closes our input, or a signal asks for the end.
+  int run(interrupts& signals) {
+    io_.out.give_up_if([this](std::chrono::milliseconds waited) {
+      return ending_ && waited > reading_limit;
+    });
+    signals.on_stop([this](const char*) {
+      ending_ = true;
+      [[maybe_unused]] const auto n = ::write(wake_.get(), "x", 1);
+    });
+    const auto how = read_all();
+    signals.on_stop({});
+    const bool asked = ending_.exchange(true);
+    {
+      const std::lock_guard lock{mutex_};
+      // Who asked for the end may still read what came of its calls.
+      for (auto& [key, stop] : stops_) stop.request_stop();
+    }
+    if (!asked) with_core([&](auto& out) { core_.on_closed(out); });
+    threads_.clear();  // each waits for the end of its run
+    io_.out.give_up_if({});
+    if (how == input::too_long) {
+      io_.complain("a line of more than 8 MB came, which no client sends");
+      return failed;
+    }
+    return asked || io_.out.good() ? completed : failed;
+  }
+
+ private:
+  enum class input : std::uint8_t { closed, too_long, stopped };
+
+  input read_all() {
     mcp::line_reader lines;
     std::array<char, 64u << 10> buffer{};
-    bool open = true;
-    while (open) {
+    for (;;) {
+      std::array<pollfd, 2> all{{{0, POLLIN, 0}, {woken_.get(), POLLIN, 0}}};
+      if (::poll(all.data(), all.size(), -1) < 0 && errno != EINTR)
+        return input::closed;
+      if (ending_) return input::stopped;
+      if (all[0].revents == 0) continue;
       const auto n = ::read(0, buffer.data(), buffer.size());
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) break;
-      open =
+      if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+      if (n <= 0) return input::closed;
+      const bool open =
           lines.feed({buffer.data(), static_cast<std::size_t>(n)},
                      [this](std::string_view line) {
                        with_core([&](auto& out) { core_.on_text(line, out); });
                      });
+      if (!open) return input::too_long;
     }
-    with_core([&](auto& out) { core_.on_closed(out); });
-    threads_.clear();  // each waits for the end of its run
-    if (!open) {
-      io_.complain("a line of more than 8 MB came, which no client sends");
-      return failed;
-    }
-    return io_.out.good() ? completed : failed;
   }
 
- private:
-  mcp::serving_options options(std::vector<mcp::json> tools) {
+  mcp::serving_options options() {
     mcp::serving_options out;
     out.version = RIFFLE_VERSION;
-    out.tools = std::move(tools);
-    out.tools.insert(out.tools.begin(), mcp::run_task_tool());
+    out.tools.push_back(mcp::run_task_tool());
+    for (const auto& name : tools_.names)
+      out.tools.push_back(mcp::offered_tool((*tools_.all->find(name))->spec()));
     out.list = [this] { return list(); };
     out.read = [this](const std::string& uri) { return read(uri); };
+    out.templates = mcp::uri_templates();
     return out;
   }
 
@@ -132,31 +188,11 @@ class mcp_service {
   }
 
   mcp::json work(const mcp::begin_call& call, const std::stop_token& stop) {
-    run_request request;
-    const auto text = [&](const char* key) {
-      const auto x = call.arguments.find(key);
-      return x != call.arguments.end() && x->is_string() ? x->get<std::string>()
-                                                         : std::string{};
-    };
-    if (auto wrong = task_mistake(call.arguments); !wrong.empty())
-      return mcp::task_refusal(wrong);
-    request.task = text("task");
-    if (request.task.empty()) return mcp::task_refusal("there is no task");
-    if (auto id = text("session_id"); !id.empty())
-      request.session = session_id{std::move(id)};
-    if (auto agent = text("agent"); !agent.empty())
-      request.agent = std::move(agent);
-    request.context = text("context");
-    if (const auto x = call.arguments.find("max_steps");
-        x != call.arguments.end() && x->is_number_unsigned())
-      request.max_steps = x->get<std::uint32_t>();
-    request.approval = asked_.approval;
-    request.stop = stop;
-    const auto outcome = rt_.execute(
-        request,
-        [this, key = call.key, count = 0.0](const event_batch& batch) mutable {
-          batch.for_each([&](const event_view& x) { tell(key, count, x); });
-        });
+    auto request = read_task(call.arguments, asked_.approval);
+    if (!request) return mcp::task_refusal(request.error().message);
+    request->stop = stop;
+    request->id = run_id{ids_.make(service::waited_for_prefix)};
+    const auto outcome = rt_.execute(*std::move(request), teller(call.key));
     return outcome ? result_of(*outcome)
                    : mcp::task_refusal(outcome.error().message);
   }
@@ -165,49 +201,50 @@ class mcp_service {
   /// the journal hold for it.
   mcp::json work_tool(const mcp::begin_call& call,
                       const std::stop_token& stop) {
+    const auto refused = [](const error& x) {
+      return mcp::call_result({false, service::without_step(x.message)});
+    };
+    if (auto ok = tools_.all->check(call.tool, mcp::to_text(call.arguments));
+        !ok)
+      return refused(ok.error());
     plan_request request;
     request.plan = mcp::plan_of_call(call.tool, call.arguments);
     request.name = call.tool;
     request.with.approval = asked_.approval;
     request.with.stop = stop;
-    struct last_call {
-      std::mutex mutex;
-      call_id id;
-    };
-    const auto last = std::make_shared<last_call>();
-    const auto started =
-        rt_.start_plan(request, [this, last, key = call.key, count = 0.0](
-                                    const event_batch& batch) mutable {
-          batch.for_each([&](const event_view& x) {
-            tell(key, count, x);
-            if (x.type() != "tool_result") return;
-            const auto line = mcp::json::parse(x.line(), nullptr, false);
-            const std::lock_guard lock{last->mutex};
-            last->id.value =
-                line.value(mcp::json::json_pointer{"/data/id"}, "");
-          });
-        });
-    if (!started) return mcp::call_result({false, started.error().message});
+    request.with.id = run_id{ids_.make(service::single_call_prefix)};
+    const auto started = rt_.start_plan(std::move(request), teller(call.key));
+    if (!started) return refused(started.error());
     auto end = started->wait(std::chrono::hours{1});
     while (!end && end.error().code == errc::timeout)
       end = started->wait(std::chrono::hours{1});
-    if (!end) return mcp::call_result({false, end.error().message});
-    if (end->status == events::run_status::completed)
-      return mcp::call_result({true, end->answer});
-    const auto why = end->failure ? end->failure->message : "it failed";
-    const std::lock_guard lock{last->mutex};
-    const auto kept = rt_.output(last->id);
-    return mcp::call_result(
-        {false,
-         mcp::failed_call_text(why, kept ? text_of(*kept).value_or("") : "")});
+    if (!end) return refused(end.error());
+    const bool good = end->status == events::run_status::completed;
+    return told(
+        {started->id(), good, end->answer,
+         good || !end->failure ? std::string{} : end->failure->message});
+  }
+
+  mcp::json told(const service::single_call_end& x) {
+    auto opened = storage::open_read_only_journal(data_);
+    if (!opened)
+      return mcp::call_result(
+          {false, "what came of it cannot be read: " + opened.error().message});
+    const std::shared_ptr<storage::journal> journal = std::move(*opened);
+    const service::sessions all{journal, data_ / "outputs"};
+    return mcp::call_result(service::told_of(x, all, *journal, true));
   }
 
   /// Steps, calls and their progress are what a client is told.
-  void tell(std::uint64_t key, double& count, const event_view& x) {
-    const auto message = mcp::task_news(x.type(), x.line());
-    if (message.empty()) return;
-    with_core(
-        [&](auto& out) { core_.on_progress(key, ++count, message, out); });
+  event_handler teller(std::uint64_t key) {
+    return [this, key, count = 0.0](const event_batch& batch) mutable {
+      batch.for_each([&](const event_view& x) {
+        const auto message = mcp::task_news(x.type(), x.line());
+        if (message.empty()) return;
+        with_core(
+            [&](auto& out) { core_.on_progress(key, ++count, message, out); });
+      });
+    };
   }
 
   mcp::json list() {
@@ -215,35 +252,37 @@ class mcp_service {
     const auto all = rt_.sessions(listed_sessions);
     if (!all) return out;
     for (const auto& x : *all)
-      out.push_back({{"uri", std::string{session_prefix} + x.id.value},
+      out.push_back({{"uri", mcp::session_uri(x.id.value)},
                      {"name", x.id.value},
+                     {"title", x.title},
                      {"mimeType", "application/json"}});
     return out;
   }
 
   std::optional<std::string> read(const std::string& uri) {
-    if (uri.starts_with(session_prefix)) {
-      const auto found =
-          rt_.session(session_id{uri.substr(session_prefix.size())});
+    if (const auto id = mcp::id_in(uri, "sessions")) {
+      const auto found = rt_.session(session_id{*id});
       if (!found) return std::nullopt;
       return service::dump(service::to_json(*found));
     }
-    if (!uri.starts_with(output_prefix)) return std::nullopt;
-    auto found = rt_.output(call_id{uri.substr(output_prefix.size())});
+    const auto call = mcp::id_in(uri, "outputs");
+    if (!call) return std::nullopt;
+    const auto found = rt_.output(call_id{*call});
     if (!found) return std::nullopt;
-    return text_of(*found);
-  }
-
-  static std::optional<std::string> text_of(const kept_output& x) {
-    if (x.file.empty()) return x.text;
-    auto text = read_within(x.file, {.bytes = std::size_t{4} << 20});
+    auto text = service::first_part_of(*found);
     if (!text) return std::nullopt;
     return std::move(*text);
   }
 
   runtime& rt_;
   const mcp_command& asked_;
+  const offer tools_;
+  const std::filesystem::path data_;
   console& io_;
+  id_source ids_;
+  unique_fd woken_;
+  unique_fd wake_;
+  std::atomic<bool> ending_ = false;
   std::mutex mutex_;
   mcp::serving_core core_;
   std::map<std::uint64_t, std::stop_source> stops_;
@@ -251,21 +290,37 @@ class mcp_service {
   std::vector<std::uint64_t> finished_;  ///< of `threads_`
 };
 
+/// What a process of this kind left behind nobody waits for any more.
+void end_cut_off(runtime& rt) {
+  constexpr std::size_t most = 1000;
+  std::error_code gone;
+  const auto here = std::filesystem::current_path(gone).string();
+  const auto all = rt.unfinished(most);
+  if (!all) return;
+  for (const auto& x : *all)
+    if (x.owner == storage::run_owner::gone && origin_of(x.run).by.empty() &&
+        service::is_waited_for(x.run.id) && folder_of(x.run) == here)
+      static_cast<void>(rt.cancel(x.run.id, "its client is gone"));
+}
+
 }  // namespace
 
 int mcp_serve(const mcp_command& x, console& io) {
   auto settings = load_config(x.common, config_use::acts, true, io);
   if (!settings) return usage;
   choose_log_level(x.common.level, *settings);
-  const auto registry = make_registry(*settings, {});
+  const auto data = config::data_folder(settings->runtime);
+  if (!data) return report(data.error(), io);
+  auto registry = make_registry(*settings, {});
   if (!registry) return report(registry.error(), io);
-  std::vector<mcp::json> tools;
+  mcp_service::offer tools{std::move(*registry), {}};
   for (const auto& name : settings->mcp_server.tools)
-    if (const auto* tool = (*registry)->find(name))
-      tools.push_back(mcp::offered_tool((*tool)->spec()));
+    if (tools.all->find(name) != nullptr) tools.names.push_back(name);
+  interrupts signals;
   auto rt = runtime::create(*settings, {.owns_process = true});
   if (!rt) return report(rt.error(), io);
-  return mcp_service{*rt, x, std::move(tools), io}.run();
+  end_cut_off(*rt);
+  return mcp_service{*rt, x, std::move(tools), *data, io}.run(signals);
 }
 
 }  // namespace riffle::cli

@@ -311,6 +311,7 @@ void serving::stop() {
   impl_->transport->stop_listening();
   if (how.on_stop == "cancel") impl_->runtime->close(how.stop_timeout);
   if (how.on_stop == "finish") let_finish(*impl_->site, until);
+  end_waited_for(*impl_->site);
   if (const auto left = impl_->running(); left > 0)
     log_warn(op, std::to_string(left) +
                      (left == 1 ? " run is left as it is: the next start goes "

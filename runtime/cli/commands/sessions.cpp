@@ -35,8 +35,21 @@ error with_hint(error why, const std::string& hint) {
   return why;
 }
 
+/// The newest, or those whose id begins as asked for.
+expected<std::vector<session_summary>> find_listed(
+    const sessions_command& x, const service::sessions& all) {
+  if (x.id.empty()) return all.list(x.limit);
+  auto ids = all.newest();
+  if (!ids) return unexpected{std::move(ids.error())};
+  std::erase_if(*ids, [&](const session_id& one) {
+    return !one.value.starts_with(x.id);
+  });
+  if (ids->size() > x.limit) ids->resize(x.limit);
+  return all.list(*ids);
+}
+
 int list(const sessions_command& x, const service::sessions& all, console& io) {
-  const auto found = all.list(x.limit);
+  const auto found = find_listed(x, all);
   if (!found) return report(found.error(), io);
   if (x.common.output == output_kind::text) {
     std::error_code gone;

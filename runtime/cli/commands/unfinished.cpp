@@ -23,6 +23,7 @@
 #include "runtime/cli/view/session_text.hpp"
 #include "runtime/cli/view/trace_writer.hpp"
 #include "runtime/service/run_folder.hpp"
+#include "runtime/service/single_call.hpp"
 #include "runtime/service/volley_record.hpp"
 
 namespace riffle::cli {
@@ -30,9 +31,9 @@ namespace riffle::cli {
 std::optional<storage::run_record> left_behind(
     const std::vector<unfinished_run>& all, const std::string& folder) {
   const auto found = std::ranges::find_if(all, [&](const unfinished_run& x) {
-    // A step's run is finished by its plan.
+    // A step's run is finished by its plan; what a client waited for is over.
     return x.owner == storage::run_owner::gone && folder_of(x.run) == folder &&
-           !is_of_plan(x.run);
+           !is_of_plan(x.run) && !service::is_waited_for(x.run.id);
   });
   if (found == all.end()) return std::nullopt;
   return found->run;
