@@ -224,7 +224,9 @@ void proposal_tracker_state::on_first_look(undecided_call x,
   // So far as "this very call" reaches depends on what it acts on, too.
   const bool depends =
       seen.granted && seen.granted->scope == always_scope::call;
-  if (x.ahead && (seen.failure || depends)) return postpone(x);
+  // Of what names no content nobody could say later that it has changed.
+  const bool blind = !seen.granted && seen.preview.basis.empty();
+  if (x.ahead && (seen.failure || depends || blind)) return postpone(x);
   if (seen.failure) return refuse(x, *seen.failure);
   if (seen.granted) {
     decide_at_once(x.call, seen, events::proposal_outcome::approved,

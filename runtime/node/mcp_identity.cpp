@@ -67,26 +67,45 @@ bool is_in(const fs::path& folder, const std::string& part) {
       [&](const char* end) { return is_program(folder / (part + end)); });
 }
 
-/// What an interpreter is told to run, whatever it looks like: "python3 srv",
-/// "python3 -m srv.main".
-bool runs_from(const fs::path& folder, const std::vector<std::string>& words) {
-  constexpr std::array interpreters{"python", "node", "deno", "bun", "ruby",
-                                    "perl",   "sh",   "bash", "php", "java",
-                                    "lua",    "tsx",  "dash", "zsh"};
+/// Whether its words say what runs, so that anything of a folder may: "python3
+/// -m srv", "sh -c npx x", "make mcp". Not so where the first of them is a file
+/// of a place of its own.
+bool runs_what_it_is_told(const std::vector<std::string>& words) {
+  constexpr std::array interpreters{"python", "node", "deno", "ruby", "perl",
+                                    "sh",     "bash", "php",  "java", "lua",
+                                    "tsx",    "dash", "zsh",  "ksh",  "fish"};
+  constexpr std::array takes_words{"env",  "make", "gmake",  "just",   "task",
+                                   "nice", "sudo", "setsid", "nohup",  "xargs",
+                                   "cmd",  "time", "exec",   "timeout"};
   const auto name = fs::path{words.front()}.filename().string();
+  if (std::ranges::find(takes_words, name) != takes_words.end()) return true;
   if (std::ranges::none_of(interpreters,
                            [&](const char* x) { return name.starts_with(x); }))
     return false;
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    if (words[i].starts_with('-')) continue;
-    if (words[i].empty() || words[i].starts_with('/')) return false;
-    const bool module = words[i - 1] == "-m";
-    const auto file =
-        module ? words[i].substr(0, words[i].find('.')) : words[i];
-    if (is_there(folder / file)) return true;
-    if (!module) return false;
-  }
-  return false;
+  return words.size() < 2 || !words[1].starts_with('/');
+}
+
+/// Where a program looks for more than its words name.
+bool has_relative_place(const config::json_object& variables) {
+  constexpr std::array places{"PATH",          "PYTHONPATH",      "PYTHONHOME",
+                              "PYTHONSTARTUP", "NODE_PATH",       "BASH_ENV",
+                              "ENV",           "PERL5LIB",        "RUBYLIB",
+                              "CLASSPATH",     "LD_LIBRARY_PATH", "LD_PRELOAD",
+                              "NODE_OPTIONS"};
+  const auto all = nlohmann::json::parse(variables.text, nullptr, false);
+  if (!all.is_object()) return false;
+  return std::ranges::any_of(all.items(), [&](const auto& x) {
+    if (std::ranges::find(places, x.key()) == places.end()) return false;
+    const auto value =
+        x.value().is_string() ? x.value().template get<std::string>() : "";
+    std::string_view rest = value;
+    for (;;) {
+      const auto one = rest.substr(0, rest.find_first_of(": "));
+      if (!one.starts_with('/')) return true;
+      if (one.size() == rest.size()) return false;
+      rest.remove_prefix(one.size() + 1);
+    }
+  });
 }
 
 /// "@a/b" of "@a/b@1.2".
@@ -155,7 +174,8 @@ fs::path folder_that_counts(const config::mcp_config& x) {
   const auto& program = x.command.front();
   const bool relative =
       program.find('/') != program.npos && !program.starts_with('/');
-  if (relative || is_in_path(here, program) || runs_from(here, x.command))
+  if (relative || is_in_path(here, program) ||
+      runs_what_it_is_told(x.command) || has_relative_place(x.variables))
     return here;
   for (std::size_t i = 1; i < x.command.size(); ++i)
     for (const auto& part : parts_of(x.command[i]))

@@ -212,12 +212,12 @@ core::circuit_breaker::limits supervision_of(
 expected<std::shared_ptr<mcp::servers>> make_servers(
     const config::config& config, const mcp_places& places,
     std::function<void(const std::vector<tools::tool_ptr>&)> on_tools,
-    bool shows_all) {
+    servers_for what) {
   if (config.mcp.empty()) return std::shared_ptr<mcp::servers>{};
   mcp::servers_options out;
   out.memory = places.memory;
   out.on_tools = std::move(on_tools);
-  out.shows_all = shows_all;
+  out.shows_all = what != servers_for::runs;
   config::keep_secrets_of_mcp(config);
   for (const auto& [name, x] : config.mcp) {
     mcp::server_setup one;
@@ -232,8 +232,9 @@ expected<std::shared_ptr<mcp::servers>> make_servers(
     one.how.supervision = supervision_of(config.supervision);
     if (one.guarded) one.how.lock = lock_of(places.guard_dir, name);
     if (one.guarded) {
-      const auto why =
-          shows_all ? std::string{} : why_not_here(places.memory, name, x);
+      const auto why = what == servers_for::approval
+                           ? std::string{}
+                           : why_not_here(places.memory, name, x);
       one.how.connect =
           why.empty() ? stdio_to(name, x, one.how.lock) : dead(why);
     } else {

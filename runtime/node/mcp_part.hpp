@@ -3,6 +3,7 @@
 
 // The servers of the configuration's [mcp] tables.
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -20,12 +21,18 @@ struct mcp_places {
   std::filesystem::path memory{};     ///< see `mcp::servers_options`
 };
 
+enum class servers_for : std::uint8_t {
+  runs,   ///< tools that were approved, or are trusted
+  calls,  ///< of a person, who may also call a tool that nobody has looked at
+  approval,  ///< the same, and programs that were approved in another folder
+};
+
 /// Null: the configuration names no server. Nothing is started. Fails if a
 /// variable that a header needs is not set.
 expected<std::shared_ptr<mcp::servers>> make_servers(
     const config::config& config, const mcp_places& places,
     std::function<void(const std::vector<tools::tool_ptr>&)> on_tools,
-    bool shows_all = false);
+    servers_for what = servers_for::runs);
 
 /// What a server is, as text: another one under its name is remembered as
 /// nothing. (This and the next: mcp_identity.cpp.)

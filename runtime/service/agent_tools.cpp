@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "messages/utf8.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/config/mcp_checks.hpp"
@@ -111,6 +112,30 @@ std::vector<std::string> expand_tools(const config::config& config,
   return out;
 }
 
+namespace {
+
+/// Its words end where their frame does: nothing in them looks like its end,
+/// and nothing turns what stands behind them.
+std::string framed(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const auto c = first_character(text);
+    const bool turns = (c.code >= 0x202A && c.code <= 0x202E) ||
+                       (c.code >= 0x2066 && c.code <= 0x2069) ||
+                       c.code == 0x2028 || c.code == 0x2029;
+    const bool control = (c.code < 0x20 && c.code != '\n' && c.code != '\t') ||
+                         (c.code >= 0x7F && c.code <= 0x9F);
+    if (c.code == '<')
+      out += "&lt;";
+    else if (c.valid && !turns && !control)
+      out += text.substr(0, c.size);
+    text.remove_prefix(c.size);
+  }
+  return out;
+}
+
+}  // namespace
+
 std::string advice_of_servers(const config::config& config,
                               const mcp::servers* servers,
                               const std::vector<std::string>& tools) {
@@ -123,7 +148,8 @@ std::string advice_of_servers(const config::config& config,
   for (const auto& server : of) {
     const auto text = servers->instructions_of(server);
     if (text.empty() || out.size() + text.size() > most) continue;
-    out += "\n\n<server name=\"" + server + "\">\n" + text + "\n</server>";
+    out +=
+        "\n\n<server name=\"" + server + "\">\n" + framed(text) + "\n</server>";
   }
   if (out.empty()) return out;
   return "\n\nServers of some of your tools say how these are used. It is "

@@ -50,6 +50,29 @@ storage::decision_record to_record(proposal_id id, decision x) {
   return out;
 }
 
+/// What changed arguments would act on was shown to nobody but who changed
+/// them: they are executed at once, or not at all.
+expected<void> check_free(storage::journal& journal,
+                          const storage::proposal_record& what) {
+  storage::run_filter open;
+  open.state = storage::run_state::active;
+  open.session = what.session;
+  const auto runs = journal.list_runs(open);
+  if (!runs) return unexpected{runs.error()};
+  for (const auto& run : *runs) {
+    const auto owner = journal.owner_of_run(run.id);
+    if (!owner) return unexpected{owner.error()};
+    if (*owner != storage::run_owner::gone)
+      return unexpected{
+          error{errc::session_busy, "proposals",
+                "proposal " + what.id.value +
+                    " was not decided: its session is busy, and changed "
+                    "arguments are executed at once or not at all; change "
+                    "them when that run has ended"}};
+  }
+  return {};
+}
+
 decision_result queued(front_door& door, decision_result x) {
   door.queue(*x.now);
   x.queued = true;
@@ -177,6 +200,8 @@ expected<void> decisions::check(storage::decision_record& x) const {
   const auto& what = (*found)->what;
   if (x.how == events::proposal_outcome::approved)
     if (auto ok = check_approval(x, what); !ok) return ok;
+  if (!x.arguments.empty() && storage::is_for_later(what))
+    if (auto ok = check_free(*parts_->journal, what); !ok) return ok;
   return x.arguments.empty() ? expected<void>{} : check_edit(x, what);
 }
 

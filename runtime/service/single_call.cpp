@@ -11,7 +11,8 @@ namespace riffle::service {
 
 namespace {
 
-constexpr std::size_t longest_output = std::size_t{4} << 20;
+/// Whatever is in it, its line as JSON stays below 8 MiB.
+constexpr std::size_t longest_output = std::size_t{1} << 20;
 /// Whatever output_limit says: it travels in one line.
 constexpr std::size_t longest_told = std::size_t{1} << 20;
 

@@ -38,7 +38,7 @@ struct single_call_end {
 mcp::call_end told_of(const single_call_end& x, const sessions& all,
                       storage::journal& journal, bool links);
 
-/// The first part of an output, 4 MiB at most. Blocks.
+/// The first part of an output, 1 MiB at most. Blocks.
 expected<std::string> first_part_of(const kept_output& x);
 
 /// Why a call failed, without the words of its plan.

@@ -102,6 +102,24 @@ TEST_CASE("what the running call changed is shown, and asked for, again") {
   x.check();
 }
 
+TEST_CASE("what says nothing of its content is asked about in its turn") {
+  approval_scene x;
+  x.act->own_keys = true;
+  x.act->blind = true;
+  x.run_blocking = false;
+  x.play({wants_two});
+  x.pass(1s);
+  approve_open(x);
+  REQUIRE(x.blocking->jobs.size() == 1);
+  CHECK(x.undecided().empty());  // the second one may change meanwhile
+  x.run_blocking = true;
+  x.pass(1s);
+  approve_open(x);
+  x.run_out();
+  CHECK(x.act->arguments == strings{R"({"n":1})", R"({"n":2})"});
+  x.check();
+}
+
 TEST_CASE("what was approved ahead is asked for again when a call fails") {
   approval_scene x;
   lead_ahead(x);

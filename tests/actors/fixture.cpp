@@ -100,6 +100,7 @@ tools::call_preview recording_tool::preview(
     out.impossible = impossible;
     return out;
   }
+  if (blind) return {};
   if (!shows.empty() || !from.empty()) return {shows, from};
   return spec_.eff == effect::mutating ? "would act on " + args.dump() : "";
 }

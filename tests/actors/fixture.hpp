@@ -123,6 +123,7 @@ class recording_tool final : public tools::tool {
   int moves = 0;  ///< so many calls find another place than the judged one
   std::vector<std::string> judged;  ///< where the calls that acted were to act
   std::string is;                   ///< changes its definition
+  bool blind = false;               ///< it has no preview
   std::string shows;                ///< instead of its preview
   std::string from;                 ///< basis of its preview
   std::optional<error> impossible;  ///< its calls, as its preview says

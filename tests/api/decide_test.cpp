@@ -344,7 +344,12 @@ events = [{ delay = "60s" }, { text = "Done." }]
 )",
                 "propose"};
   const auto going = x.start();
-  const auto done = x.rt->decide(x.await_one().what.id, approved());
+  const auto id = x.await_one().what.id;
+  // What changed arguments would act on may be another thing by then.
+  const auto edited = x.rt->decide(id, with(R"({"at":"b"})"));
+  REQUIRE_FALSE(edited);
+  CHECK(edited.error().code == errc::session_busy);
+  const auto done = x.rt->decide(id, approved());
   REQUIRE(done);
   CHECK(done->verdict == decision_verdict::accepted);
   CHECK(done->queued);

@@ -107,6 +107,17 @@ TEST_CASE("a question that comes under somebody's fingers waits for Tab") {
   CHECK(x.on(letter_y, true, start + 102s, false) == key_goal::answer);
 }
 
+TEST_CASE("who takes away the words of a torn answer may answer again") {
+  answer_gate x;
+  x.open_away(start);
+  CHECK_FALSE(x.look(start + 10s, true));   // the words stand there
+  CHECK_FALSE(x.look(start + 20s, false));  // they are gone, just now
+  CHECK(x.on(letter_y, true, start + 20s, false) == key_goal::text);
+  CHECK_FALSE(x.look(start + 20s, true));
+  CHECK(x.look(start + 30s, false));
+  CHECK(x.on(letter_y, true, start + 30s, false) == key_goal::answer);
+}
+
 TEST_CASE("who went to the input line by Tab stays there, however silent") {
   answer_gate x;
   x.open(start, false);

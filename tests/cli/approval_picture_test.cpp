@@ -153,4 +153,7 @@ TEST_CASE("a text of several lines is shown as lines") {
   CHECK(pictured(x, 60).back() == "│ content: \"one\\n\\u001b[31mtwo\"");
   x.arguments = R"({"content":"one\ntwo"})";
   CHECK(pictured(x, 60).back() == "│   (no line end behind it)");
+  // Nor does a name draw a member of its own.
+  x.arguments = nlohmann::json{{"a: 1\npath", "/q"}}.dump();
+  CHECK(pictured(x, 60).back() == R"(│ "a: 1\npath": "/q")");
 }

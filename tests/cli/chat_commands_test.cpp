@@ -206,6 +206,7 @@ TEST_CASE("prompts of a server are listed, and sent as a task") {
   REQUIRE(at.read_next("You said: Greet Ann very warmly."));
   at.type("/liar__no\r");
   REQUIRE(at.read_next("no server has a prompt liar__no"));
+  REQUIRE(at.read_next("> "));
   at.type("\x04");
   CHECK(at.finish() == 0);
 }

@@ -136,6 +136,7 @@ TEST_CASE("of a text of several lines it is seen that there are more") {
   REQUIRE(x.riffle.read_next("(2 lines above) > "));
   x.riffle.type("\x03");
   REQUIRE(x.riffle.read_next("What it did and said is kept."));
+  REQUIRE(x.riffle.read_next("> "));
   x.riffle.type("\x03\x04");
   CHECK(x.riffle.finish() == 0);
 }

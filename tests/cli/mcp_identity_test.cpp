@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Which program a server is, and what a person is shown of it.
 #include <filesystem>
+#include <map>
+
+#include <nlohmann/json.hpp>
 
 #include "runtime/cli/view/mcp_text.hpp"
 #include "runtime/node/mcp_part.hpp"
@@ -68,9 +71,31 @@ TEST_CASE("a program of the same name in another folder is another one") {
            {"./srv.py"},
            {"sh", "-c", "exec python3 ./srv.py --quiet"},
            {"node", "--import=./srv.py", "/abs/x.mjs"},
-           {"npx", "-y", "@some/server@1.2"}}) {
+           {"npx", "-y", "@some/server@1.2"},
+           {"sh", "-c", "npx -y mysrv"},
+           {"env", "npx", "-y", "mysrv"},
+           {"env", "/usr/bin/python3", "other"},
+           {"make", "-s", "mcp"},
+           {"python3", "-c", "from pkg.server import main"},
+           {"python3", "-mpkg"},
+           {"python3", "-m", "installed"},
+           {"python3", "-W", "ignore", "other"},
+           {"/usr/bin/python3.11", "other"},
+           {"sh", "-c", "cd sub && exec python3 *.py"}}) {
     CAPTURE(words);
     CHECK(differs(running(words)));
+  }
+  for (const auto& [name, value] :
+       std::map<std::string, std::string>{{"PYTHONPATH", "."},
+                                          {"NODE_PATH", "/abs:lib"},
+                                          {"PATH", ""},
+                                          {"BASH_ENV", "./e"}}) {
+    CAPTURE(name);
+    auto x = running({"/usr/bin/server"});
+    x.variables.text = nlohmann::json{{name, value}}.dump();
+    CHECK(differs(x));
+    x.variables.text = nlohmann::json{{name, "/abs/one:/abs/two"}}.dump();
+    CHECK_FALSE(differs(x));
   }
   for (const auto& words : std::vector<std::vector<std::string>>{
            {"/usr/bin/server", "data.db"},

@@ -47,7 +47,7 @@ std::string servers_elsewhere(const config::config& settings) {
 }
 
 int list(const mcp_command& x, console& io) {
-  const auto servers = open_servers(x, false, io);
+  const auto servers = open_servers(x, servers_for::runs, io);
   if (!servers) return usage;
   if (servers->all) servers->all->ready(wanted(*servers, {}));
   std::vector<shown_server> all;
@@ -112,7 +112,7 @@ int show_tool(const mcp_command& x, const opened_servers& servers,
 }
 
 int tools_of(const mcp_command& x, console& io) {
-  const auto servers = open_servers(x, false, io);
+  const auto servers = open_servers(x, servers_for::runs, io);
   if (!servers) return usage;
   if (!x.tool.empty()) {
     if (!make_ready(*servers, x.name, io)) return failed;
@@ -130,7 +130,7 @@ int tools_of(const mcp_command& x, console& io) {
 }
 
 int call(const mcp_command& x, console& io) {
-  auto servers = open_servers(x, true, io);
+  auto servers = open_servers(x, servers_for::calls, io);
   if (!servers) return usage;
   if (!make_ready(*servers, x.name, io)) return failed;
   auto arguments = x.arguments == "-" ? read_stdin("arguments")
@@ -199,7 +199,7 @@ int list_resources(const mcp_command& x, const opened_servers& servers,
 }
 
 int read_resource(const mcp_command& x, console& io) {
-  const auto servers = open_servers(x, false, io);
+  const auto servers = open_servers(x, servers_for::runs, io);
   if (!servers) return usage;
   const bool good = make_ready(*servers, x.name, io);
   if (!servers->all) {
@@ -233,8 +233,8 @@ int read_resource(const mcp_command& x, console& io) {
 
 }  // namespace
 
-std::optional<opened_servers> open_servers(const mcp_command& x, bool shows_all,
-                                           console& io) {
+std::optional<opened_servers> open_servers(const mcp_command& x,
+                                           servers_for what, console& io) {
   auto settings =
       load_config(x.common, config_use::acts, x.arguments == "-", io);
   if (!settings) return std::nullopt;
@@ -246,8 +246,7 @@ std::optional<opened_servers> open_servers(const mcp_command& x, bool shows_all,
                 "is");
     return std::nullopt;
   }
-  auto made =
-      make_servers(*settings, {{}, mcp_memory(*settings)}, {}, shows_all);
+  auto made = make_servers(*settings, {{}, mcp_memory(*settings)}, {}, what);
   if (!made) {
     report(made.error(), io);
     return std::nullopt;

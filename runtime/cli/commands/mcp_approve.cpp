@@ -84,7 +84,7 @@ std::string place_of(const config::mcp_config& x) {
 }  // namespace
 
 int mcp_approve(const mcp_command& x, console& io) {
-  const auto servers = open_servers(x, true, io);
+  const auto servers = open_servers(x, servers_for::approval, io);
   if (!servers) return usage;
   if (!make_ready(*servers, x.name, io)) return failed;
   const auto& server = servers->settings.mcp.at(x.name);

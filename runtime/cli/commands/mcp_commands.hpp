@@ -8,6 +8,7 @@
 
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/config/config.hpp"
+#include "runtime/node/mcp_part.hpp"
 #include "tools/mcp/servers.hpp"
 
 namespace riffle::cli {
@@ -18,9 +19,9 @@ struct opened_servers {
   std::shared_ptr<mcp::servers> all;
 };
 
-/// Says why there are none. `shows_all`: also tools that nobody has looked at.
-std::optional<opened_servers> open_servers(const mcp_command& x, bool shows_all,
-                                           console& io);
+/// Says why there are none.
+std::optional<opened_servers> open_servers(const mcp_command& x,
+                                           servers_for what, console& io);
 
 /// Starts the one that is named, or all; whether all are ready. Says why others
 /// are not.

@@ -60,8 +60,8 @@ void drop_rules(config::tools_config& x) {
 }
 
 expected<std::shared_ptr<mcp::servers>> servers_of(
-    const config::config& settings, bool shows_all) {
-  return make_servers(settings, {{}, mcp_memory(settings)}, {}, shows_all);
+    const config::config& settings, servers_for what) {
+  return make_servers(settings, {{}, mcp_memory(settings)}, {}, what);
 }
 
 /// Starts these; whether all are ready. Says why others are not.
@@ -127,7 +127,7 @@ int list(const tools_command& x, const tools::registry& tools,
 
 int list_with_servers(const tools_command& x, const tools::registry& own,
                       const config::config& settings, console& io) {
-  const auto servers = servers_of(settings, false);
+  const auto servers = servers_of(settings, servers_for::runs);
   if (!servers) return report(servers.error(), io);
   tools::registry all;
   for (const auto& name : own.names())
@@ -147,7 +147,7 @@ int call_served(const tools_command& x, const std::string& server,
                 const config::config& settings, console& io) {
   auto text = arguments_of(x);
   if (!text) return report(text.error(), io);
-  const auto servers = servers_of(settings, true);
+  const auto servers = servers_of(settings, servers_for::calls);
   if (!servers) return report(servers.error(), io);
   if (!make_ready(**servers, {server}, io)) return failed;
   tools::registry tools;

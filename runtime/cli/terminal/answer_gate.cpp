@@ -5,7 +5,7 @@ namespace riffle::cli {
 
 void answer_gate::open(time_point now, bool draft) {
   opened_ = now;
-  away_ = false;
+  away_ = torn_ = had_draft_ = false;
   const bool typing = last_typed_ && now - *last_typed_ < quiet_before;
   answers_ = !draft && !typing;
   if (draft) last_typed_ = now;
@@ -13,7 +13,7 @@ void answer_gate::open(time_point now, bool draft) {
 
 void answer_gate::open_away(time_point now) {
   open(now, true);
-  away_ = true;
+  away_ = torn_ = true;
 }
 
 void answer_gate::not_an_answer(time_point now) {
@@ -22,6 +22,11 @@ void answer_gate::not_an_answer(time_point now) {
 }
 
 bool answer_gate::look(time_point now, bool draft) {
+  had_draft_ = had_draft_ || draft;
+  if (torn_ && had_draft_ && !draft) {
+    away_ = torn_ = false;
+    last_typed_ = now;
+  }
   if (answers_ || away_ || draft) return false;
   answers_ = !last_typed_ || now - *last_typed_ >= quiet_before;
   return answers_;
@@ -31,6 +36,7 @@ key_goal answer_gate::on(const key& x, bool alone, time_point now, bool draft) {
   const bool flows = last_typed_ && now - *last_typed_ < between_keys;
   if (x.what == key_kind::tab && alone && !flows) {
     away_ = answers_;
+    torn_ = false;
     answers_ = !answers_;
     opened_ = now - quiet_after + between_keys;
     return key_goal::moved;

@@ -36,7 +36,8 @@ class answer_gate {
   void open(time_point now, bool draft);
 
   /// A question takes the place of one that went while a person typed a part of
-  /// its answer: nothing but Tab makes keys answers.
+  /// its answer: Tab makes keys answers, or silence behind taking away what
+  /// stands in the input line now.
   void open_away(time_point now);
 
   /// `alone`: nothing else came with it; a paste, and what was typed while
@@ -58,6 +59,8 @@ class answer_gate {
  private:
   bool answers_ = false;
   bool away_ = false;
+  bool torn_ = false;       ///< away by `open_away` …
+  bool had_draft_ = false;  ///< … and its words stood in the input line
   time_point opened_{};
   std::optional<time_point> last_typed_;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdio>
 
 #include <nlohmann/json.hpp>
@@ -56,6 +57,17 @@ bool reads_as_lines(const json& x) {
          });
 }
 
+/// A name that a stranger chose draws no member of its own.
+std::string name_of(const std::string& name) {
+  const bool plain =
+      !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.' ||
+               c == '$' || c == '/';
+      });
+  return plain ? name
+               : json(name).dump(-1, ' ', true, json::error_handler_t::replace);
+}
+
 /// A line a member, exact: strings as JSON, but for those of several lines.
 std::string members_of(const events::approval_required& x, bool all) {
   const auto value = json::parse(x.arguments, nullptr, false);
@@ -64,8 +76,8 @@ std::string members_of(const events::approval_required& x, bool all) {
   for (const auto& [name, member] : value.items())
     if (all || !shown_by_preview(x.tool, name))
       out += reads_as_lines(member)
-                 ? lines_of_text(name, member.get<std::string>())
-                 : name + ": " +
+                 ? lines_of_text(name_of(name), member.get<std::string>())
+                 : name_of(name) + ": " +
                        member.dump(-1, ' ', false,
                                    json::error_handler_t::replace) +
                        "\n";
