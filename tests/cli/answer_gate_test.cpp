@@ -107,6 +107,16 @@ TEST_CASE("a question that comes under somebody's fingers waits for Tab") {
   CHECK(x.on(letter_y, true, start + 102s, false) == key_goal::answer);
 }
 
+TEST_CASE("behind a question that went by itself the next one waits") {
+  answer_gate x;
+  x.open(start, false);
+  x.not_before(start + answer_gate::quiet_behind_another);
+  CHECK(x.on(letter_y, true, start + 700ms, false) == key_goal::text);
+  CHECK_FALSE(x.look(start + 1000ms, false));
+  CHECK(x.look(start + 1600ms, false));
+  CHECK(x.on(letter_y, true, start + 1600ms, false) == key_goal::answer);
+}
+
 TEST_CASE("who takes away the words of a torn answer may answer again") {
   answer_gate x;
   x.open_away(start);

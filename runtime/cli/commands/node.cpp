@@ -40,6 +40,12 @@ class ending {
     ++asked_;
     changed_.notify_all();
   }
+  /// Asked by others, who may ask again: what runs may end all the same.
+  void drain() {
+    const std::lock_guard lock{mutex_};
+    asked_ = std::max(asked_, 1);
+    changed_.notify_all();
+  }
   void drained() {
     const std::lock_guard lock{mutex_};
     drained_ = true;
@@ -117,7 +123,7 @@ int execute(const node_command& x, console& io) {
   auto made = node::create(*settings, std::move(parts));
   if (!made) return report(made.error(), io);
   auto& part = *(*made)->cluster();
-  part.on_drain_asked([&end] { end.ask(); });
+  part.on_drain_asked([&end] { end.drain(); });
   signals.on_stop([&end](const char*) { end.ask(); });
   io.out.write(place_of(*settings, part) + "\n");
   io.complain_of_output();  // not only when it ends

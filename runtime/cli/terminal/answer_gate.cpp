@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/terminal/answer_gate.hpp"
 
+#include <algorithm>
+
 namespace riffle::cli {
 
 void answer_gate::open(time_point now, bool draft) {
@@ -14,6 +16,13 @@ void answer_gate::open(time_point now, bool draft) {
 void answer_gate::open_away(time_point now) {
   open(now, true);
   away_ = torn_ = true;
+}
+
+void answer_gate::not_before(time_point when) {
+  answers_ = false;
+  last_typed_ =
+      std::max(last_typed_.value_or(when - quiet_before), when - quiet_before);
+  opened_ = when - quiet_after;
 }
 
 void answer_gate::not_an_answer(time_point now) {

@@ -25,6 +25,10 @@ class answer_gate {
   static constexpr duration quiet_before = std::chrono::milliseconds{500};
   /// … and who types so shortly behind it did not read it.
   static constexpr duration quiet_after = std::chrono::milliseconds{300};
+  /// Who was about to answer a question that went by itself did not read this
+  /// one.
+  static constexpr duration quiet_behind_another =
+      std::chrono::milliseconds{1500};
   /// A paste that nothing marks, with a Tab in it, comes faster.
   static constexpr duration between_keys = std::chrono::milliseconds{50};
 
@@ -34,6 +38,9 @@ class answer_gate {
   /// A question appears. `draft`: something stands in the input line, or was
   /// typed that nobody has looked at.
   void open(time_point now, bool draft);
+
+  /// The question that is open takes no answer before that.
+  void not_before(time_point when);
 
   /// A question takes the place of one that went while a person typed a part of
   /// its answer: Tab makes keys answers, or silence behind taking away what

@@ -73,6 +73,8 @@ class approval_dialog {
   /// Back to the question.
   /// Esc: from a part of the question back to it; false: it is there.
   bool leave_part();
+  /// Its arguments were changed, and not decided about yet.
+  [[nodiscard]] bool is_edited() const noexcept { return edited_.has_value(); }
   /// What was allowed for further calls, in words.
   [[nodiscard]] std::string granted(always_scope scope, bool kept) const;
   void back() { for_ = waiting::choice; }

@@ -95,10 +95,14 @@ void approval_prompt::ask() {
   has_picture_ = true;
   const bool before = typed_before();
   // A time before it can be seen: who answers later has had the time.
-  if (std::exchange(torn_, false))
+  if (std::exchange(torn_, false)) {
     gate_.open_away(std::chrono::steady_clock::now());
-  else
+  } else {
     gate_.open(std::chrono::steady_clock::now(), before);
+    if (gone_at_ != std::chrono::steady_clock::time_point{})
+      gate_.not_before(gone_at_ + answer_gate::quiet_behind_another);
+  }
+  gone_at_ = {};
   if (is_plain()) {
     std::string text;
     for (const auto& row : open_->picture()) text += row + "\n";
@@ -109,6 +113,16 @@ void approval_prompt::ask() {
 
 bool approval_prompt::has_draft() const {
   return around_.typing != nullptr && !around_.typing->editor().text().empty();
+}
+
+/// Whether a Tab in the input line completes a name there.
+bool approval_prompt::completes() const {
+  if (around_.typing == nullptr) return false;
+  const auto& line = around_.typing->editor();
+  const auto before = std::string_view{line.text()}.substr(0, line.cursor());
+  if (before.starts_with('/')) return true;
+  const auto word = before.substr(before.find_last_of(" \n\t") + 1);
+  return word.size() > 1 && word.starts_with('@');
 }
 
 /// Without an input line only characters are a text: who presses Enter behind a
@@ -222,6 +236,10 @@ void approval_prompt::on_key(const key& x, bool alone) {
   // Without an input line there is nothing to go to.
   const bool stays = around_.typing == nullptr && gate_.answers();
   if (stays && x.what == key_kind::tab) return gate_.typed(now);
+  if (x.what == key_kind::tab && !gate_.answers() && completes()) {
+    gate_.typed(now);
+    return around_.typing->take({x});
+  }
   switch (gate_.on(x, alone, now, has_draft())) {
     case key_goal::moved: return;
     case key_goal::answer: return on_answer(x);

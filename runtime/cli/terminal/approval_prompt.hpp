@@ -78,6 +78,7 @@ class approval_prompt {
   /// Nobody saw the question when that was typed.
   bool typed_before();
   [[nodiscard]] bool has_draft() const;
+  [[nodiscard]] bool completes() const;
   [[nodiscard]] bool means_nothing(const key& x) const;
   void take_keys(std::string_view bytes);
   void take_lines(std::string_view bytes);
@@ -134,7 +135,9 @@ class approval_prompt {
   std::vector<key> early_;  ///< answers before their time, all alike
   std::chrono::steady_clock::time_point early_at_{};
   line_editor reason_;
-  bool torn_ = false;                    ///< see `keep_part`
+  bool torn_ = false;  ///< see `keep_part`
+  /// A question went without a key of this terminal.
+  std::chrono::steady_clock::time_point gone_at_{};
   std::unique_ptr<terminal_mode> mode_;  ///< of our own, without `typing`
   std::vector<std::string> drawn_;       ///< rows, without colours
   std::size_t picture_rows_ = 0;         ///< the first of them

@@ -218,9 +218,13 @@ void approval_prompt::show_after_stop() {
 /// question, and a text is not lost.
 std::string approval_prompt::keep_part(events::proposal_outcome how) {
   if (is_plain() || !open_) return {};
+  gone_at_ = std::chrono::steady_clock::now();
   const bool reason = open_->wants_text();
-  if (!open_->leave_part()) return {};
+  const bool edited = open_->is_edited();
+  if (!open_->leave_part() && !edited) return {};
   torn_ = true;
+  if (!reason && edited)
+    return gone_text(how) + "; your changed arguments were not used.";
   if (!reason) return {};
   const auto text = reason_.take();
   auto said = gone_text(how) + " before you had said why not";
