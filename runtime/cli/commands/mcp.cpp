@@ -174,13 +174,13 @@ int list_resources(const mcp_command& x, const opened_servers& servers,
     if (!now.has || !now.has->about.has_resources) continue;
     const auto found = at->list("resources/list", "resources");
     if (!found) return report(found.error(), io);
-    for (const auto& uri : now.has->templates)
-      all.push_back({{"uriTemplate", uri}, {"server", name}});
     for (auto one : *found) {
       if (!one.is_object()) continue;
       one["server"] = name;
       all.push_back(std::move(one));
     }
+    for (const auto& uri : now.has->templates)
+      all.push_back({{"uriTemplate", uri}, {"server", name}});
   }
   const auto text = [](const mcp::json& one, const char* key) {
     return one.value(key, mcp::json()).is_string()
