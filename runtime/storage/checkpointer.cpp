@@ -32,13 +32,15 @@ void checkpointer::on_commit(int wal_pages) {
   }
   if (wal_pages >= next_wait_) {
     // A reader that stays lets it grow all the same: not each commit waits.
-    if (next_wait_ > options_.most_pages / 2 * 3 &&
-        !std::exchange(told_reader_, true) && !told_ && options_.on_note)
+    const bool is_late = next_wait_ > options_.most_pages / 2 * 3;
+    if (!await_copy()) return;  // it goes on: the next commit waits, too
+    if (is_late && is_blocked_ && !std::exchange(told_reader_, true) &&
+        options_.on_note)
       options_.on_note(file_.string() +
                        ": somebody who reads it and does not end keeps its "
                        "write-ahead log from being copied: it grows");
     next_wait_ = wal_pages / 2 * 3;
-    return await_copy();
+    return;
   }
   if (wal_pages < next_) return;
   next_ = wal_pages + options_.pages / 4 + 1;
@@ -50,13 +52,14 @@ void checkpointer::on_commit(int wal_pages) {
 }
 
 /// One that begins from now on: an earlier one may have missed what is new.
-void checkpointer::await_copy() {
+bool checkpointer::await_copy() {
   std::unique_lock lock{mutex_};
   wanted_ = true;
   wake_.notify_one();
   const auto awaited = begun_ + 1;
-  done_.wait_for(lock, options_.timeout,
-                 [&] { return ended_ >= awaited || stopping_; });
+  // Twice: a copy of ours waits for readers as long.
+  return done_.wait_for(lock, 2 * options_.timeout,
+                        [&] { return ended_ >= awaited || stopping_; });
 }
 
 void checkpointer::empty() {
@@ -109,8 +112,10 @@ bool checkpointer::copy(bool empty) {
   }
   bool done = true;
   const int pages = run(SQLITE_CHECKPOINT_PASSIVE).pages;
-  if (pages >= std::max(options_.most_pages, next_restart_))
-    next_restart_ = run(SQLITE_CHECKPOINT_RESTART).busy ? pages / 2 * 3 : 0;
+  if (pages >= std::max(options_.most_pages, next_restart_)) {
+    is_blocked_ = run(SQLITE_CHECKPOINT_RESTART).busy;
+    next_restart_ = is_blocked_ ? pages / 2 * 3 : 0;
+  }
   if (empty) done = !run(SQLITE_CHECKPOINT_TRUNCATE).busy;
   ++count_;
   told_ = false;
@@ -130,7 +135,7 @@ checkpointer::progress checkpointer::run(int mode) {
 /// Nothing is lost by it: the log holds everything.
 void checkpointer::fail(const std::string& why) {
   db_.reset();
-  if (told_.exchange(true) || !options_.on_note) return;
+  if (std::exchange(told_, true) || !options_.on_note) return;
   options_.on_note(file_.string() +
                    ": the write-ahead log cannot be copied and grows: " + why);
 }

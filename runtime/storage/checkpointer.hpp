@@ -64,7 +64,7 @@ class checkpointer {
     bool busy = false;
   };
 
-  void await_copy();
+  bool await_copy();
   void work();
   bool copy(bool empty);
   progress run(int mode);
@@ -77,7 +77,8 @@ class checkpointer {
   int next_restart_ = 0;                  ///< of the thread: likewise
   int next_wait_;                         ///< pages at which a commit waits
   bool told_reader_ = false;              ///< that one keeps it from copying
-  std::atomic<bool> told_ = false;        ///< of a failure, once in a row
+  std::atomic<bool> is_blocked_ = false;  ///< the last that should begin anew
+  bool told_ = false;                     ///< of a failure, once in a row
   std::atomic<std::size_t> count_ = 0;
   std::mutex mutex_;
   std::condition_variable wake_;

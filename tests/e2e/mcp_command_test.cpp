@@ -72,7 +72,9 @@ TEST_CASE("a server is added, listed, called and removed") {
   CHECK(mcp(folder, {"call", "liar", "no_such"}).status == 2);
   CHECK(mcp(folder, {"call", "other", "echo"}).status == 2);
   CHECK(mcp(folder, {"read", "x:1", "--server", "liar"}).out == "content");
-  CHECK(has(mcp(folder, {"read"}).out, "x:{n}  (a form of URIs)\nx:1"));
+  const auto resources = mcp(folder, {"read"}).out;
+  CHECK(resources.starts_with("x:1"));
+  CHECK(resources.ends_with("x:{n}  (a form of URIs)\n"));
   CHECK(mcp(folder, {"approve", "liar", "--yes"}).status == 0);
   CHECK(fs::exists(folder.path() / "data/mcp/liar.json"));
   const auto removed = mcp(folder, {"remove", "liar"});
