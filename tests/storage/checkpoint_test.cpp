@@ -129,7 +129,8 @@ TEST_CASE("what is acknowledged with disk is synced, the log before the file") {
     const auto before = storage_syncs().of_log;
     REQUIRE(journal.disown_run({"run_1"}));
     REQUIRE(journal.delete_session({"ses_1"}));
-    CHECK((storage_syncs().of_log > before) == disk);
+    // Else the copy that takes the deleted text away may sync it, later.
+    if (disk) CHECK(storage_syncs().of_log > before);
     // Closing copies the log into the file.
   }
   CHECK(storage_syncs().of_log > 0);
