@@ -254,8 +254,7 @@ std::string log_reader::lines(std::int64_t run, const part& x,
 }
 
 log_writer::log_writer(sqlite::database& db)
-    : db_{db},
-      reader_{db},
+    : reader_{db},
       append_{db,
               "REPLACE INTO commits(n, crc, directory, lines) "
               "VALUES(?, ?, ?, ?)"},
@@ -292,15 +291,7 @@ void log_writer::end() {
 }
 
 void log_writer::clear(std::uint64_t last) {
-  try {
-    delete_all_.run();
-  } catch (const sqlite::failure& problem) {
-    if (!problem.is_corrupt()) throw;
-    // Pages whose cells lie wrong can be freed all the same.
-    db_.execute("PRAGMA cell_size_check = OFF");
-    delete_all_.run();
-    db_.execute("PRAGMA cell_size_check = ON");
-  }
+  delete_all_.run();
   extent_ = {last + 1, last, 0};
   renew_extent_.run(extent_.first, extent_.last, extent_.bytes,
                     crc_of(extent_));

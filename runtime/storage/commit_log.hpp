@@ -194,7 +194,6 @@ class log_writer {
   void clear(std::uint64_t last);
 
  private:
-  sqlite::database& db_;
   log_reader reader_;
   sqlite::statement append_;
   sqlite::statement set_extent_;
