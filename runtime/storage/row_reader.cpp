@@ -305,6 +305,8 @@ std::optional<event_block> row_reader::block_with(const run_row& run,
   while (at.next()) {
     try {
       auto block = read_block(at, run, last_seq);
+      if (block.first_seq > seq)  // whole, but not where it should lie
+        throw damaged{"run " + run.id, "its rows lie in a wrong order"};
       if (block.last_seq >= seq) return block;
       break;  // it is lost, or the log has it
     } catch (const damaged& x) {

@@ -47,8 +47,10 @@ expected<run_snapshot> sqlite_journal::open_run(
     });
     // What cannot be read may be mended there.
     auto* known = before && left > 0 ? &*before : nullptr;
-    auto x = write_mended<std::optional<run_snapshot>>(
-        "open_run", [&] { return open_in_transaction(run, files, known); });
+    auto x = write_mended<std::optional<run_snapshot>>("open_run", [&] {
+      // A second try reads it in its place: this one has taken it away.
+      return open_in_transaction(run, files, std::exchange(known, nullptr));
+    });
     if (!x) return unexpected{std::move(x.error())};
     if (*x) return std::move(**x);  // else: it has changed meanwhile
   }

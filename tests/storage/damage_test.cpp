@@ -90,6 +90,7 @@ std::size_t check_runs(storage::journal& found, storage::journal& wanted,
     CHECK(right_or_corrupt(snapshot, right_snapshot, same_session));
     CHECK(right_or_corrupt(found.load_run({run}), wanted.load_run({run}),
                            same_record));
+    INFO((log ? std::to_string(log->size()) + " bytes" : render(log.error())));
     CHECK(right_or_corrupt(log, read_all(wanted, run, 0, 20000), same_text));
     bool outputs = true;
     for (const auto& call : right_snapshot->calls) {
