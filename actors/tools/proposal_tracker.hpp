@@ -23,7 +23,7 @@ struct undecided_call {
   std::optional<storage::decision_record> outdated = {};
   bool ahead = false;    ///< an earlier call was open when it was asked
   bool again = false;    ///< approved before, and about to begin
-  bool early = false;  ///< so, by this process, while earlier calls ran
+  bool early = false;    ///< so, by this process, while earlier calls ran
   bool doubted = false;  ///< so, and one of these has failed
 };
 
