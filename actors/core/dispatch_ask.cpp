@@ -43,6 +43,7 @@ bool dispatch_queue::ask_again(entry& x, dispatch_effects& out) {
   if (!std::exchange(x.ahead, false) || !x.call.needs_approval) return false;
   x.at = phase::approving;
   x.approved = x.outdated = false;
+  x.again = true;
   undecided_.insert(x.place);
   agreed_.erase(x.place);
   out.emplace_back(request_approval{x.call, std::exchange(x.doubted, false)
@@ -77,11 +78,13 @@ void dispatch_queue::outdate(const entry& x) {
   }
 }
 
-/// Who approved a later call ahead did not know that this one would fail: a
-/// push behind tests. Each is marked once, whatever fails behind that.
+/// Who approved a later call ahead did not know that this one would fail, or
+/// that they would say no to it after all: a push behind tests. Each is marked
+/// once, whatever fails behind that.
 void dispatch_queue::doubt(const entry& x, outcome how) {
+  const bool began = x.attempt > 0 || x.again;
   if (how == outcome::ok || x.call.eff != effect::mutating || x.call.control ||
-      x.attempt == 0)
+      !began)
     return;
   const auto from = agreed_.upper_bound(x.place);
   for (auto i = from; i != agreed_.end(); ++i) calls_.at(*i).doubted = true;

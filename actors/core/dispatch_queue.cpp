@@ -294,10 +294,13 @@ void dispatch_queue::restore(std::vector<restored_call> open,
     // What could not run then runs after no recovery, whoever approves it.
     if (x.call.rejection) x.denied = *x.call.rejection;
     x.asked = r.asked;
+    x.again = r.again;
     x.edited = !x.call.edited_from.empty();
     // Whether an earlier call was open then is not on record.
     x.ahead = limits_.ask_ahead && x.approved && !r.begun;
+    x.doubted = x.ahead && r.doubted;
     if (x.approved || r.begun) decided(x);
+    if (x.doubted) agreed_.erase(x.place);
     if (r.acting > 0) {
       x.attempt = std::max(x.attempt, r.acting);
       x.working = x.orphaned = true;

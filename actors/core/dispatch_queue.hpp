@@ -76,6 +76,9 @@ struct restored_call {
   std::string decision_reason;
   errc decision_code = errc::approval_denied;
   bool asked = false;  ///< its approval was requested, and is open
+  bool again = false;  ///< so, and an approval of it was void before
+  /// An earlier call of its step had failed before it began.
+  bool doubted = false;
 };
 
 /// The outcome of an earlier attempt of the same step, to be reused.
@@ -225,6 +228,7 @@ class dispatch_queue {
     bool postponed = false;       ///< it is not asked ahead
     bool outdated = false;        ///< an earlier one has acted since it was
     bool doubted = false;         ///< one has failed since it was approved
+    bool again = false;           ///< asked after a consent that was void
     std::optional<error> denied;  ///< before a crash
     bool noted = false;           ///< stored as waiting
     bool working = false;         ///< a pool or worker has it

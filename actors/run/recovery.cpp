@@ -28,7 +28,30 @@ std::string wrong_answer(const call_record& x) {
   return refused ? x.err->message : std::string{};
 }
 
-void add_open(recovery_plan& out, const call_record& x, bool asked) {
+/// How the calls of a step that are open were asked about.
+struct step_questions {
+  std::set<call_id> open;   ///< without an answer that counts
+  std::set<call_id> again;  ///< after a consent that was void
+  bool doubted = false;  ///< an earlier one failed, or had a "no" after a yes
+};
+
+step_questions questions_of(const storage::run_snapshot& snapshot) {
+  step_questions out;
+  for (const auto& [what, decided, run] : snapshot.session.proposals) {
+    if (!what.waits) continue;
+    out.open.insert(what.call);
+    if (!what.replaces.empty()) out.again.insert(what.call);
+  }
+  return out;
+}
+
+bool gives_doubt(const call_record& x, const step_questions& asked) {
+  return x.how != outcome::ok && x.call.eff == effect::mutating &&
+         !x.call.control && (x.attempt > 0 || asked.again.contains(x.call.id));
+}
+
+void add_open(recovery_plan& out, const call_record& x,
+              const step_questions& asked) {
   core::restored_call open;
   open.call = x.call;
   open.attempt = x.attempt;
@@ -37,7 +60,9 @@ void add_open(recovery_plan& out, const call_record& x, bool asked) {
   open.approved = x.approved;
   open.decision_reason = x.decision_reason;
   if (x.err) open.decision_code = x.err->code;
-  open.asked = asked;
+  open.asked = asked.open.contains(x.call.id) && !x.approved;
+  open.again = open.asked && asked.again.contains(x.call.id);
+  open.doubted = asked.doubted;
   if (!x.attempts.empty()) out.attempts.emplace(x.call.id, x.attempts);
   out.open.push_back(std::move(open));
 }
@@ -115,17 +140,16 @@ recovery_plan plan_recovery(const storage::run_snapshot& snapshot,
   std::set<call_id> told_of;
   if (message != nullptr)
     told_of.insert(message->calls.begin(), message->calls.end());
-  std::set<call_id> waited_for;
-  for (const auto& p : snapshot.session.proposals)
-    if (p.what.waits) waited_for.insert(p.what.call);
+  auto asked = questions_of(snapshot);
   std::ranges::stable_sort(mine, {},
                            [](const auto* x) { return x->call.index; });
   for (const auto* x : mine) {
     if (x->stage != call_stage::settled && x->attempt > 0 && !x->call.control)
       out.progress.calls_worked = true;
     const bool told = told_of.contains(x->call.id);
+    if (x->stage == call_stage::settled && gives_doubt(*x, asked))
+      asked.doubted = true;
     if (x->stage != call_stage::settled) {
-      const bool asked = waited_for.contains(x->call.id) && !x->approved;
       add_open(out, *x, asked);
     } else if (told) {
       out.settled.push_back(to_settled(*x, settings));

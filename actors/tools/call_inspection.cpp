@@ -24,20 +24,6 @@ namespace {
 constexpr std::size_t preview_size = 256u << 10;
 constexpr const char* op = "proposal_tracker";
 
-/// What is compared later is what was shown, also if it was cut.
-expected<tools::call_preview> preview_of(
-    const tools::tool& tool, const nlohmann::json& arguments,
-    const std::filesystem::path& workspace) {
-  auto made = tools::ask_preview(tool, arguments, workspace);
-  if (!made) return made;
-  if (made->basis.empty() && !made->text.empty())
-    made->basis = sha256(made->text);
-  bool cut = false;
-  made->text = cut_text(made->text, preview_size, cut);
-  if (cut) made->text += "\n[the rest is not shown]";
-  return made;
-}
-
 void find_grant(const run_spec& spec, const tool_call& call,
                 const rule_subject& subject, call_inspection& out) {
   auto all = spec.journal->grants(spec.session);
@@ -50,6 +36,19 @@ void find_grant(const run_spec& spec, const tool_call& call,
 }
 
 }  // namespace
+
+expected<tools::call_preview> preview_for_person(
+    const tools::tool& tool, const nlohmann::json& arguments,
+    const std::filesystem::path& workspace) {
+  auto made = tools::ask_preview(tool, arguments, workspace);
+  if (!made) return made;
+  if (made->basis.empty() && !made->text.empty())
+    made->basis = sha256(made->text);
+  bool cut = false;
+  made->text = cut_text(made->text, preview_size, cut);
+  if (cut) made->text += "\n[the rest is not shown]";
+  return made;
+}
 
 bool covers(const storage::grant_record& grant, const std::string& folder,
             const call_inspection& seen, const tool_call& call,
@@ -84,7 +83,7 @@ std::optional<error> inspect(const run_spec& spec, const tools::tool& tool,
   const auto definition = tools::ask_definition(tool);
   if (!definition) return definition.error();
   out.definition = sha256(*definition + "\n" + workspace.string());
-  auto preview = preview_of(tool, arguments, workspace);
+  auto preview = preview_for_person(tool, arguments, workspace);
   if (!preview) return std::move(preview.error());
   if (preview->impossible) return std::move(preview->impossible);
   out.preview = std::move(*preview);
@@ -108,7 +107,7 @@ call_inspection unknown(error why) {
 }  // namespace
 
 call_inspection inspect_call(const run_spec& spec, const tool_call& call,
-                             bool grants, const std::string& arguments) {
+                             bool grants) {
   const auto* tool = spec.registry->find(call.tool);
   if (tool == nullptr)
     return unknown({errc::tool_not_found, op,
@@ -117,13 +116,25 @@ call_inspection inspect_call(const run_spec& spec, const tool_call& call,
   try {
     if (auto why = inspect(spec, **tool, call, grants, out))
       return unknown(std::move(*why));
-    if (!arguments.empty()) out.edited = edit_call(spec, call, arguments);
   } catch (const std::exception& problem) {  // of ours: no memory, no folder
     return unknown({errc::internal, op,
                     std::string{"it could not be looked at, so it was not "
                                 "executed: "} +
                         problem.what()});
   }
+  return out;
+}
+
+changed_call inspect_changed(const run_spec& spec, const tool_call& call,
+                             const std::string& arguments) {
+  changed_call out{call, {}};
+  try {
+    out.call = edit_call(spec, call, arguments);
+    if (out.call) out.seen = inspect_call(spec, *out.call, false);
+  } catch (const std::exception& problem) {  // of ours: no memory
+    out.seen = unknown({errc::internal, op, problem.what()});
+  }
+  if (out.seen.failure) out.call = unexpected{*out.seen.failure};
   return out;
 }
 

@@ -4,8 +4,11 @@
 // A look at a call that a person decides about: what its tool is, what it would
 // do, and whether it was approved once and for all.
 
+#include <filesystem>
 #include <optional>
 #include <string>
+
+#include <nlohmann/json_fwd.hpp>
 
 #include "messages/call.hpp"
 #include "runtime/storage/journal.hpp"
@@ -24,15 +27,29 @@ struct call_inspection {
   bool can_always = false;
   std::string pattern;  ///< that "always" offers, or empty
   std::optional<storage::grant_record> granted;  ///< covers the call
-  /// The call with the arguments that a person approved, or why it cannot be.
-  std::optional<expected<tool_call>> edited{};
 };
 
+/// A call with the arguments that a person approved instead of its own.
+struct changed_call {
+  expected<tool_call> call;  ///< or why it cannot be
+  call_inspection seen;      ///< of that call
+};
+
+/// What a person is shown of a call, at most as much as is stored. What is
+/// compared later is all of it: `basis` is empty only if the tool says nothing
+/// of what the call would do. Blocks.
+expected<tools::call_preview> preview_for_person(
+    const tools::tool& tool, const nlohmann::json& arguments,
+    const std::filesystem::path& workspace);
+
 /// Blocks (files, the journal): on a look's thread. A grant that cannot be read
-/// does not count: somebody is asked. `grants`: whether to look for them;
-/// `arguments`: with which it was approved, empty: with its own.
+/// does not count: somebody is asked. `grants`: whether to look for them.
 call_inspection inspect_call(const run_spec& spec, const tool_call& call,
-                             bool grants, const std::string& arguments);
+                             bool grants);
+
+/// The same of the call with these arguments, which were approved.
+changed_call inspect_changed(const run_spec& spec, const tool_call& call,
+                             const std::string& arguments);
 
 /// Whether it covers a call of this tool, which was seen so. "This very call"
 /// is one that would act on the same, too.

@@ -21,8 +21,27 @@ again_because why_again(const undecided_call& x,
   if (shown.definition.empty()) return again_because::unseen;
   if (shown.definition != now.definition) return again_because::tool;
   const bool edited = x.approved && !x.approved->arguments.empty();
-  return x.early && edited ? again_because::own_changes
-                           : again_because::changed;
+  return edited && x.approved->basis.empty() ? again_because::unseen
+                                             : again_because::changed;
+}
+
+/// What an approval is bound to.
+const std::string& basis_of(const storage::decision_record& approval,
+                            const storage::proposal_record& shown) {
+  return approval.arguments.empty() ? shown.basis : approval.basis;
+}
+
+/// Approved ahead with arguments of which nobody could tell what they act on,
+/// and earlier calls have acted since.
+bool is_blind(const undecided_call& x) {
+  return x.again && x.approved && !x.approved->arguments.empty() &&
+         x.approved->basis.empty();
+}
+
+/// Of what was shown, beside what was approved instead.
+bool is_as_shown(const storage::proposal_record& shown,
+                 const call_inspection& now) {
+  return shown.basis.empty() || shown.basis == now.preview.basis;
 }
 
 }  // namespace
@@ -31,14 +50,14 @@ bool still_holds(const storage::proposal_record& shown,
                  const storage::decision_record& approval,
                  const call_inspection& now) {
   const bool edited = !approval.arguments.empty();
+  const auto& basis = basis_of(approval, shown);
   if (approval.digest !=
       proposal_digest(shown.tool, edited ? approval.arguments : shown.arguments,
-                      shown.definition, edited ? std::string{} : shown.basis))
+                      shown.definition, basis))
     return false;
   if (shown.definition.empty() || shown.definition != now.definition)
     return false;
-  // Whoever changed the arguments changed what was shown.
-  return shown.basis.empty() || shown.basis == now.preview.basis;
+  return edited ? basis == now.preview.basis : is_as_shown(shown, now);
 }
 
 /// Riffle's own decision takes the same way as a person's: the first that is
@@ -115,27 +134,29 @@ void proposal_tracker_state::on_restored_look(const undecided_call& x,
     settle(shown, events::proposal_outcome::cancelled, stale_reason);
 }
 
-void proposal_tracker_state::on_second_look(const call_id& id,
-                                            const call_inspection& seen) {
-  const auto& asked = waiting.at(id);
+void proposal_tracker_state::on_second_look(const call_inspected& x) {
+  const auto& asked = waiting.at(x.id);
   const auto& shown = spec->cause ? spec->cause->what : asked.record;
-  // Changed arguments are bound to no content, and earlier calls have acted
-  // since they were approved ahead.
-  const bool unseen =
-      asked.early && asked.approved && !asked.approved->arguments.empty();
-  const bool holds = asked.approved && !unseen && !asked.doubted &&
-                     still_holds(shown, *asked.approved, seen);
-  const auto next = ledger.after_look(id, seen.failure.has_value(), holds);
-  auto x = take(id);
+  const bool wrong = x.changed && !x.changed->call;
+  const auto& seen = x.changed && !wrong ? x.changed->seen : x.what;
+  const bool holds = wrong ? is_as_shown(shown, x.what)
+                           : asked.approved && !asked.doubted &&
+                                 !is_blind(asked) &&
+                                 still_holds(shown, *asked.approved, seen) &&
+                                 (!x.changed || is_as_shown(shown, x.what));
+  const auto next = ledger.after_look(x.id, seen.failure.has_value(), holds);
+  auto known = take(x.id);
   switch (next) {
-    case core::look_again::refuse: return refuse_approved(x, *seen.failure);
-    case core::look_again::replace: return replace(std::move(x), seen);
+    case core::look_again::refuse: return refuse_approved(known, *seen.failure);
+    case core::look_again::replace:
+      if (x.changed && !wrong) known.call = *x.changed->call;
+      return replace(std::move(known), seen);
     case core::look_again::resolve: break;
   }
-  if (x.again) return on_again(x);
-  if (spec->cause) return resolve_cause(x);
-  const auto decided = x.approved ? *x.approved : *x.outdated;
-  resolve(std::move(x), decided, seen.edited);
+  if (known.again) return on_again(known);
+  if (spec->cause) return resolve_cause(known);
+  const auto decided = known.approved ? *known.approved : *known.outdated;
+  resolve(std::move(known), decided, x.changed);
 }
 
 /// The person's decision stays; what became of it is in the log.
@@ -173,7 +194,7 @@ void proposal_tracker_state::replace(undecided_call x,
         x.call.id,
         events::proposal_outcome::cancelled,
         itself,
-        x.record.definition.empty() ? unseen_reason : stale_reason,
+        why == again_because::unseen ? unseen_reason : stale_reason,
         {}});
   x.approved.reset();
   x.outdated.reset();
@@ -189,7 +210,7 @@ void proposal_tracker_state::replace(undecided_call x,
 /// before they are on their way to the journal, in front of the intent.
 void proposal_tracker_state::resolve(undecided_call x,
                                      const storage::decision_record& y,
-                                     std::optional<expected<tool_call>> edit) {
+                                     std::optional<changed_call> changed) {
   events::approval_resolved event{y.proposal, x.call.id, y.how,
                                   y.by,       y.reason,  {}};
   approval_decision out{x.call.id,
@@ -203,19 +224,22 @@ void proposal_tracker_state::resolve(undecided_call x,
   const bool kept = out.approved && x.ahead;
   if (out.approved && y.arguments.empty()) {
     x.call.basis = out.basis = x.record.basis;
-  } else if (out.approved && !edit) {  // withdrawn meanwhile: nothing acts
+  } else if (out.approved && !changed) {  // withdrawn meanwhile: nothing acts
     event.arguments = y.arguments;
     out.approved = false;
     out.reason = withdrawn;
-  } else if (out.approved && edit->has_value()) {
-    event.arguments = (*edit)->arguments;
-    x.call = **edit;
-    out.edited = std::move(**edit);
+  } else if (out.approved && changed->call) {
+    x.call = std::move(*changed->call);
+    x.call.basis = out.basis = y.basis;
   } else if (out.approved) {  // was checked before; rules or tools differ here
     event.how = events::proposal_outcome::denied;
     event.by = itself;
-    event.reason = out.reason = bad_approval(edit->error());
+    event.reason = out.reason = bad_approval(changed->call.error());
     out.approved = false;
+  }
+  if (out.approved && !x.call.edited_from.empty()) {
+    event.arguments = x.call.arguments;
+    out.edited = x.call;
   }
   run_entry entry;
   entry.events.emplace_back(std::move(event));
@@ -242,11 +266,9 @@ void proposal_tracker_state::postpone(const undecided_call& x) {
 void proposal_tracker_state::check_again(tool_call call, bool doubted) {
   const auto id = call.id;
   auto known = agreed.extract(id);
-  const bool early = !known.empty();
   if (!known) known = start.agreed.extract(id);
   if (!known) return answer({id, true, {}});
   auto& open = waiting[id] = std::move(known.mapped());
-  open.early = early;
   open.doubted = doubted;
   open.call = std::move(call);
   open.again = true;
@@ -256,7 +278,7 @@ void proposal_tracker_state::check_again(tool_call call, bool doubted) {
 
 void proposal_tracker_state::on_again(const undecided_call& x) {
   approval_decision out{x.call.id, x.approved.has_value(), {}};
-  if (out.approved && x.approved->arguments.empty()) out.basis = x.record.basis;
+  if (out.approved) out.basis = basis_of(*x.approved, x.record);
   answer(std::move(out));
 }
 
@@ -277,8 +299,7 @@ void proposal_tracker_state::check_cause(const tool_call& call) {
 void proposal_tracker_state::resolve_cause(const undecided_call& x) {
   approval_decision out{x.call.id, true, {}};
   auto call = x.call;
-  if (x.approved->arguments.empty())
-    call.basis = out.basis = spec->cause->what.basis;
+  call.basis = out.basis = basis_of(*x.approved, spec->cause->what);
   run_entry entry;
   entry.changes.emplace_back(decided_record(*spec, call, true,
                                             "approved by " + x.approved->by,

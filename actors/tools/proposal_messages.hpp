@@ -49,7 +49,8 @@ struct request_committed {
 struct call_inspected {
   call_id id;
   std::uint32_t round = 0;
-  call_inspection what;
+  call_inspection what;  ///< with the arguments that were shown
+  std::optional<changed_call> changed = {};  ///< with those that were approved
 };
 
 /// proposal tracker's own: the look takes long.

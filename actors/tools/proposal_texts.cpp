@@ -71,8 +71,6 @@ std::string because(const tool_call& call, again_because why) {
     case again_because::changed: break;
     case again_because::tool: return "its tool is another one now";
     case again_because::unseen: return "nobody had looked at it";
-    case again_because::own_changes:
-      return "earlier calls have run since you changed it";
     case again_because::failure: return "a call before it did not end well";
   }
   return what_it_changes(call) + " has changed since it was shown";

@@ -19,11 +19,10 @@ inline constexpr const char* not_allowed =
 
 /// Why a person is asked about a call once more.
 enum class again_because : std::uint8_t {
-  changed,      ///< what was shown is no longer so
-  tool,         ///< its tool is another one
-  unseen,       ///< nobody had looked at it
-  own_changes,  ///< its arguments were changed ahead of earlier calls
-  failure,      ///< a call before it has failed
+  changed,  ///< what was shown is no longer so
+  tool,     ///< its tool is another one
+  unseen,   ///< nobody had looked at it
+  failure,  ///< a call before it has failed
 };
 /// For the person, beside the question.
 [[nodiscard]] std::string again_reason(const tool_call& call,

@@ -18,16 +18,27 @@ namespace {
 
 constexpr const char* op = "proposal_tracker";
 
-/// A look at a call whose arguments were changed when it was approved, as this
-/// one. Is what was `shown` still there, then it is what this one was made
-/// from.
-call_inspection look_at_changed(const run_spec& spec, tool_call call,
-                                const storage::proposal_record& shown) {
-  auto out = inspect_call(spec, call, false, {});
-  call.arguments = shown.arguments;
-  const auto before = inspect_call(spec, call, false, {});
-  if (!before.failure && before.preview.basis == shown.basis)
-    out.preview.basis = shown.basis;
+/// Why a call is looked at, and as what.
+struct look {
+  tool_call call;
+  bool grants = false;      ///< whether one covers it
+  std::string arguments{};  ///< of the approval that it is looked at for
+  bool is_changed = false;  ///< `call` has them already …
+  std::string shown = {};   ///< … instead of these
+};
+
+call_inspected take_look(const run_spec& spec, look x, std::uint32_t round) {
+  call_inspected out{x.call.id, round, {}};
+  if (x.arguments.empty()) {
+    out.what = inspect_call(spec, x.call, x.grants);
+  } else if (!x.is_changed) {
+    out.what = inspect_call(spec, x.call, false);
+    out.changed = inspect_changed(spec, x.call, x.arguments);
+  } else {
+    out.changed = changed_call{x.call, inspect_call(spec, x.call, false)};
+    x.call.arguments = std::move(x.shown);
+    out.what = inspect_call(spec, x.call, false);
+  }
   return out;
 }
 
@@ -148,20 +159,16 @@ void proposal_tracker_state::look_at_next() {
 void proposal_tracker_state::submit_look(const core::call_look& x) {
   const auto& of = waiting.at(x.call);
   const bool asked = !of.record.id.value.empty();
-  // A run that was caused has the approved arguments already.
-  const auto arguments =
-      of.approved && !spec->cause ? of.approved->arguments : std::string{};
-  const bool changed = of.approved && !of.approved->arguments.empty() &&
-                       (spec->cause || of.again);
+  look what{of.call, !of.approved && !asked};
+  // What begins again was compared with what was shown when it was decided.
+  if (of.approved && !of.again) what.arguments = of.approved->arguments;
+  if (spec->cause) {  // the run has the approved arguments already
+    what.is_changed = true;
+    what.shown = spec->cause->what.arguments;
+  }
   auto job = [me = caf::actor_cast<proposal_tracker_actor>(self), spec = spec,
-              call = of.call, round = x.round, first = !of.approved && !asked,
-              arguments, changed,
-              shown = spec->cause ? spec->cause->what : of.record] {
-    caf::anon_send(
-        me,
-        call_inspected{call.id, round,
-                       changed ? look_at_changed(*spec, call, shown)
-                               : inspect_call(*spec, call, first, arguments)});
+              what = std::move(what), round = x.round] {
+    caf::anon_send(me, take_look(*spec, what, round));
   };
   if (!spec->looks) return job();
   self->delayed_send(self, look_late,
@@ -180,7 +187,7 @@ void proposal_tracker_state::on_inspected(call_inspected& x) {
     case core::look_result::restored:
       on_restored_look(waiting.at(x.id), x.what);
       break;
-    case core::look_result::again: on_second_look(x.id, x.what); break;
+    case core::look_result::again: on_second_look(x); break;
   }
   look_at_next();
 }
@@ -255,7 +262,8 @@ void proposal_tracker_state::ask(const undecided_call& x,
   entry.events = std::move(before);
   entry.events.emplace_back(required_event(x.record));
   entry.changes.emplace_back(x.record);
-  if (x.call.judged || x.again) {  // an earlier consent was for another thing
+  // An earlier consent was for another thing.
+  if (x.call.judged || x.again || !x.call.edited_from.empty()) {
     storage::call_record waits;
     waits.call = x.call;
     waits.run = spec->run;
@@ -264,7 +272,6 @@ void proposal_tracker_state::ask(const undecided_call& x,
   entry.notice = request_committed{x.call.id};
   self->send(peers.muxer, std::move(entry));
   waiting.at(x.call.id).again = false;
-  waiting.at(x.call.id).early = false;
   waiting.at(x.call.id).doubted = false;
 }
 

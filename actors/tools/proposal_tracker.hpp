@@ -23,7 +23,6 @@ struct undecided_call {
   std::optional<storage::decision_record> outdated = {};
   bool ahead = false;    ///< an earlier call was open when it was asked
   bool again = false;    ///< approved before, and about to begin
-  bool early = false;    ///< so, by this process, while earlier calls ran
   bool doubted = false;  ///< so, and one of these has failed
 };
 
@@ -43,8 +42,9 @@ struct tracker_start {
 /// From records. Pure.
 tracker_start plan_tracker(const storage::run_snapshot& snapshot);
 
-/// Whether an approval is of what was shown, and that is still so; never so if
-/// nobody looked at it when it was shown. Pure.
+/// Whether an approval is of what was shown, and what it approved (with other
+/// arguments: these) is still as it was then; never so if nobody looked at it
+/// when it was shown. `now`: of the call as approved. Pure.
 bool still_holds(const storage::proposal_record& shown,
                  const storage::decision_record& approval,
                  const call_inspection& now);
@@ -85,7 +85,7 @@ struct proposal_tracker_state {
   void on_first_looks(const core::ask_order<call_inspection>::ready& seen);
   void submit_look(const core::call_look& x);
   void on_first_look(undecided_call x, const call_inspection& seen);
-  void on_second_look(const call_id& id, const call_inspection& seen);
+  void on_second_look(const call_inspected& x);
   void on_restored_look(const undecided_call& x, const call_inspection& seen);
   /// It could not be looked at: it ends, and nobody is asked.
   void refuse(const undecided_call& x, const error& why,
@@ -101,10 +101,10 @@ struct proposal_tracker_state {
               events::proposal_outcome how, std::string reason);
   /// The call is asked for anew.
   void replace(undecided_call x, const call_inspection& seen);
-  /// `edit`: the call with the arguments that the decision has, if it has any
-  /// and the call was looked at.
+  /// `changed`: the call with the arguments that the decision has, if it has
+  /// any and the call was looked at.
   void resolve(undecided_call x, const storage::decision_record& y,
-               std::optional<expected<tool_call>> edit);
+               std::optional<changed_call> changed);
   void resolve_cause(const undecided_call& x);
   void answer(approval_decision x);
   void tell_open_proposal(const storage::decision_record& x);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "actors/tools/call_check.hpp"
+#include "actors/tools/call_inspection.hpp"
 #include "actors/tools/call_policy.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/service/match_id.hpp"
@@ -236,10 +237,19 @@ expected<void> decisions::check_edit(
   auto checked = parts_->registry->check(what.tool, x.arguments);
   if (!checked) return unexpected{std::move(checked.error())};
   x.arguments = std::move(checked->text);
-  const auto how = policy_of(**tool, parts_->config->tools, checked->value);
+  const auto run = parts_->journal->load_run(what.run);
+  if (!run) return unexpected{run.error()};
+  auto settings = parts_->config->tools;
+  work_in(settings, workspace_of(*run));
+  const auto how = policy_of(**tool, settings, checked->value);
   if (!how) return unexpected{how.error()};
   if (how->policy == core::approval_policy::deny)
     return unexpected{denied_call(what.tool)};
+  const auto would = preview_for_person(**tool, checked->value,
+                                        settings.of(what.tool).workspace);
+  if (!would) return unexpected{would.error()};
+  if (would->impossible) return unexpected{*would->impossible};
+  x.basis = would->basis;
   return {};
 }
 

@@ -27,6 +27,16 @@ run_configuration configuration_of(const storage::run_record& x) {
   return request_from_json(x.settings).configuration;
 }
 
+void work_in(config::tools_config& x, const fs::path& workspace) {
+  if (workspace.empty()) return;
+  x.defaults.workspace = workspace.string();
+  for (auto& [name, tool] : x.by_name) tool.workspace = workspace.string();
+}
+
+fs::path workspace_of(const storage::run_record& x) {
+  return request_from_json(x.settings).request.workspace;
+}
+
 duration node_patience(const config::config& x) {
   return x.cluster.orphan_after + x.tools.defaults.kill_grace +
          x.cluster.heartbeat;

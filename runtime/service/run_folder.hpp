@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 
 #include <nlohmann/json_fwd.hpp>
@@ -32,6 +33,12 @@ void put_configuration(nlohmann::json& out, const run_configuration& x);
 run_configuration read_configuration(const nlohmann::json& from);
 
 run_configuration configuration_of(const storage::run_record& x);
+
+/// Makes a folder, which is absolute, the place where all tools work; nothing
+/// if it is empty.
+void work_in(config::tools_config& x, const std::filesystem::path& workspace);
+/// That the request of a run named; empty: its configuration's.
+std::filesystem::path workspace_of(const storage::run_record& x);
 
 /// More runs are never unfinished at once: where all are looked at.
 inline constexpr std::size_t most_unfinished = 10'000;

@@ -254,9 +254,7 @@ expected<void> set_workspace(run_spec& spec, const std::filesystem::path& x) {
                             "the workspace " + x.string() +
                                 " is no folder: make it, then try again"}};
   spec.workspace = x;
-  spec.tool_settings.defaults.workspace = x.string();
-  for (auto& [name, tool] : spec.tool_settings.by_name)
-    tool.workspace = x.string();
+  work_in(spec.tool_settings, x);
   return {};
 }
 

@@ -49,7 +49,7 @@ checked_decision judge(const proposal_state& now, const decision_record& x,
     out.store->digest = x.arguments.empty()
                             ? now.what.digest
                             : proposal_digest(now.what.tool, x.arguments,
-                                              now.what.definition, {});
+                                              now.what.definition, x.basis);
   return out;
 }
 
@@ -66,10 +66,10 @@ std::optional<grant_record> grant_of(const proposal_record& what,
   if (x.always == always_scope::pattern && x.arguments.empty())
     out.what = what.pattern;
   if (x.always == always_scope::call) {
-    // What other arguments act on was shown to nobody.
-    out.what = x.arguments.empty() ? what.arguments : x.arguments;
-    if (x.arguments.empty())
-      out.definition = call_identity(what.definition, what.basis);
+    const bool changed = !x.arguments.empty();
+    out.what = changed ? x.arguments : what.arguments;
+    out.definition =
+        call_identity(what.definition, changed ? x.basis : what.basis);
   }
   const bool named = x.always == always_scope::tool || !out.what.empty();
   return named ? std::optional{std::move(out)} : std::nullopt;

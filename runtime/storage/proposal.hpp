@@ -68,6 +68,9 @@ struct decision_record {
   /// it in; nothing else runs.
   std::string digest{};
   bool kept = false;  ///< with `always`: in all sessions of the folder
+  /// What the changed arguments acted on when they were approved
+  /// (tools::call_preview); empty: nobody could tell.
+  std::string basis = {};
 
   bool operator==(const decision_record&) const = default;
 };

@@ -172,7 +172,8 @@ void members(auto& each, of<proposal_record> auto& x) {
 }
 
 void members(auto& each, of<decision_record> auto& x) {
-  auto& [proposal, how, by, reason, arguments, always, at, digest, kept] = x;
+  auto& [proposal, how, by, reason, arguments, always, at, digest, kept,
+         basis] = x;
   each("proposal", proposal);
   each("how", how);
   each("by", by);
@@ -182,6 +183,7 @@ void members(auto& each, of<decision_record> auto& x) {
   each("at", at);
   each("digest", digest);
   each.rare("kept", kept);
+  each.rare("basis", basis);
 }
 
 void members(auto& each, of<grant_record> auto& x) {

@@ -274,8 +274,14 @@ storage::decision_answer actor_fixture::decide(const proposal_id& id,
                                                events::proposal_outcome how,
                                                const std::string& arguments,
                                                always_scope always, bool told) {
-  auto answer = journal->decide(
-      {id, how, "ann", "because", arguments, always, wall_time{1'000'000}}, {});
+  storage::decision_record mine{
+      id, how, "ann", "because", arguments, always, wall_time{1'000'000}};
+  // As `service::decisions` does, if it knows the tool.
+  if (!arguments.empty() && knows_tools)
+    if (const auto would =
+            preview_for_person(*act, nlohmann::json::parse(arguments), "/"))
+      mine.basis = would->basis;
+  auto answer = journal->decide(std::move(mine), {});
   REQUIRE(answer);
   if (told && answer->now && answer->now->decided)
     caf::anon_send(inbox, decision_known{*answer->now->decided});

@@ -177,7 +177,7 @@ class actor_fixture {
   /// Proposals without a decision, newest first.
   std::vector<storage::proposal_state> undecided();
   /// As another process does it: the row alone. Or (`told`) as this one, which
-  /// tells its inbox too.
+  /// tells its inbox too. Arguments are bound to what `act` says of them now.
   storage::decision_answer decide(const proposal_id& id,
                                   events::proposal_outcome how,
                                   const std::string& arguments = {},
@@ -190,6 +190,9 @@ class actor_fixture {
   /// Like `settle`, and lets time pass until nothing is due, at most `limit`.
   void run_out(duration limit = std::chrono::minutes{5});
   void advance(duration time);
+
+  /// Who decides knows what `act` would do with other arguments.
+  bool knows_tools = true;
 
   [[nodiscard]] caf::scheduler::test_coordinator& scheduler();
 

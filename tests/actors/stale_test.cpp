@@ -126,14 +126,55 @@ TEST_CASE("edited arguments are bound to the tool and to what was shown") {
   x.pass(1s);
   if (changed == std::string{"nothing"}) {
     CHECK(x.act->arguments == std::vector<std::string>{R"({"n":8})"});
-    CHECK(x.act->bases == std::vector<std::string>{""});
+    CHECK(x.act->bases == std::vector<std::string>{"content 1"});
+    const auto told = x.only("approval_resolved");
+    CHECK(told.at("arguments") == json{{"n", 8}});
   } else {
     CHECK(x.act->acted.empty());
     const auto now = open_one(x);
     CHECK(now.replaces == old.id);
+    CHECK(now.arguments == R"({"n":8})");
     x.decide(now.id, proposal_outcome::denied);
   }
   x.run_out();
+  x.check();
+}
+
+TEST_CASE("changed arguments that are asked for again are what runs") {
+  const auto stored = std::make_shared<test_journal>();
+  proposal_id open;
+  {
+    approval_scene x{stored};
+    x.act->from = "content 1";
+    x.play({wants_act});
+    x.pass(1s);
+    x.run_looks = false;
+    x.decide(open_one(x).id, proposal_outcome::approved, R"({"n":8})");
+    x.act->from = "content 2";  // behind the decision
+    x.run_looks = true;
+    x.pass(1s);
+    CHECK(x.act->acted.empty());
+    open = open_one(x).id;
+    if (GENERATE(true, false)) {
+      x.decide(open, proposal_outcome::approved);
+      x.run_out();
+      CHECK(x.act->arguments == std::vector<std::string>{R"({"n":8})"});
+      CHECK(x.act->bases == std::vector<std::string>{"content 2"});
+      CHECK(x.told(0).find("changed its arguments") != std::string::npos);
+      const auto told = events_of(x.reader->lines, "approval_resolved");
+      CHECK(told.back().at("data").at("arguments") == json{{"n", 8}});
+      x.check();
+      return;
+    }
+  }
+  next_life x{stored->crash(100)};
+  x.act->from = "content 2";
+  x.go_on();
+  x.pass(2s);
+  CHECK(open_one(x).id == open);
+  x.decide(open, proposal_outcome::approved);
+  x.run_out();
+  CHECK(x.act->arguments == std::vector<std::string>{R"({"n":8})"});
   x.check();
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/api/riffle.hpp"
+#include "runtime/base/digest.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/eventually.hpp"
 #include "tests/support/time_scale.hpp"
@@ -33,7 +34,7 @@ struct application {
     config.runtime.log.level = "off";
     config.models["default"].dialect = "scripted";
     config.approvals.mode = mode;
-    config.agents["default"].tools = {"change", "seek_approval"};
+    config.agents["default"].tools = {"change", "seek_approval", "write"};
     auto& own = config.tools.by_name["change"] = config.tools.defaults;
     own.approval = "ask";
     own.rules = {{R"({"at":"forbidden"})", "deny"}};
@@ -47,8 +48,12 @@ struct application {
                     const std::lock_guard lock{mutex};
                     changed.push_back(arguments.at("at"));
                     return "changed " + changed.back();
-                  })};
-    options.journal = stored ? stored : storage::make_memory_journal();
+                  },
+                  {.preview = [](const json& arguments, const auto&) {
+                    return "at " + std::string{arguments.at("at")};
+                  }})};
+    journal = stored ? stored : storage::make_memory_journal();
+    options.journal = journal;
     options.scripts["default"] = script;
     auto made = runtime::create(std::move(config), std::move(options));
     REQUIRE(made);
@@ -78,6 +83,7 @@ struct application {
     return changed;
   }
 
+  std::shared_ptr<storage::journal> journal;
   std::mutex mutex;
   std::vector<std::string> changed;
   std::optional<runtime> rt;
@@ -159,6 +165,9 @@ TEST_CASE("an application approves, denies and edits calls") {
     CHECK(x.seen() == std::vector<std::string>{"b"});
     CHECK(answer.find("What really ran: change {\"at\":\"b\"}") !=
           std::string::npos);
+    const auto stored = x.journal->list_proposals({});
+    REQUIRE(stored);
+    CHECK(stored->at(0).decided->basis == sha256("at b"));
   }
   SECTION("what cannot hold changes nothing") {
     auto other = approved();
@@ -380,6 +389,26 @@ TEST_CASE("what was approved and never executed is executed later") {
   REQUIRE(again->started);
   end_of(*again->started);
   CHECK(x.seen() == std::vector<std::string>{"a"});
+}
+
+TEST_CASE("changed arguments that cannot work are refused, and not used up") {
+  application x{R"(
+[[steps]]
+calls = [{ tool = "write", arguments = { path = "a.txt", content = "x" } }]
+[[steps]]
+text = "It said: {{result.0}}"
+)"};
+  const auto going = x.start();
+  const auto id = x.await_one().what.id;
+  const auto wrong =
+      x.rt->decide(id, with(R"({"path":"/etc/riffle","content":"x"})"));
+  REQUIRE_FALSE(wrong);
+  CHECK(wrong.error().message.find("outside") != std::string::npos);
+  CHECK(x.rt->proposals({.undecided = true})->size() == 1);
+  decision no;
+  no.by = "ann";
+  REQUIRE(x.rt->decide(id, no));
+  end_of(going);
 }
 
 TEST_CASE("proposals in words have no arguments to edit") {

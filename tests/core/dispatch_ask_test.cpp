@@ -128,6 +128,16 @@ TEST_CASE("what was approved ahead is asked about again when a call fails") {
   CHECK(letters(x.yes(b), b) == "c");
 }
 
+TEST_CASE("a no to what was approved ahead is asked about what is behind it") {
+  scene x{{asked(a), asked(b), asked(c)}};
+  x.yes(a);
+  x.yes(b);
+  x.yes(c);
+  CHECK(requests(x.done(a)) == asks{{b, ask_reason::again}});
+  CHECK(requests(x.queue.on_decision(b, false, "no", t0)) ==
+        asks{{c, ask_reason::doubted}});
+}
+
 TEST_CASE("whoever ends while it waits is asked about no more") {
   scene x{{asked(a), asked(b)}};
   x.yes(a);
@@ -198,4 +208,28 @@ TEST_CASE("what was approved before a crash is looked at again") {
   queue.restore({open}, {});
   CHECK(requests(queue.on_gate(true, t0)) == asks{{a, ask_reason::again}});
   CHECK(letters(queue.on_decision(a, true, {}, t0)) == "c");
+}
+
+TEST_CASE("what was doubted before a crash is doubted behind it") {
+  const auto behind_no = GENERATE(true, false);
+  dispatch_queue queue{ahead()};
+  std::vector<restored_call> open;
+  for (const auto& id : {a, b}) open.emplace_back().call = asked(id);
+  open[0].asked = open[0].again = behind_no;
+  if (!behind_no) open[0].approved = open[0].doubted = true;
+  open[1].approved = true;
+  open[1].doubted = !behind_no;
+  queue.restore(open, {});
+  const auto first = requests(queue.on_gate(true, t0));
+  if (behind_no) {
+    CHECK(first == asks{{a, ask_reason::now}});
+    CHECK(requests(queue.on_decision(a, false, "no", t0)) ==
+          asks{{b, ask_reason::doubted}});
+  } else {
+    CHECK(first == asks{{a, ask_reason::doubted}});
+    queue.on_decision(a, true, {}, t0);
+    queue.on_intent_committed(a, 1, t0);
+    CHECK(requests(queue.on_result(a, 1, {}, 0, t0)) ==
+          asks{{b, ask_reason::doubted}});
+  }
 }

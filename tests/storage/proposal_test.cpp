@@ -91,10 +91,11 @@ TEMPLATE_TEST_CASE("a proposal comes back whole, and with its decision", "",
   CHECK(find(*k.j, "prop_1") == proposal_state{made, {}, {}});
   CHECK(k.j->decisions_of({{"prop_1"}})->empty());
   auto said = make_decision("prop_1");
+  said.basis = "what it acts on";
   const auto answer = k.j->decide(said, "d1");
   REQUIRE(answer);
   said.digest =
-      proposal_digest("bash", R"({"command":"make all"})", "def1", {});
+      proposal_digest("bash", R"({"command":"make all"})", "def1", said.basis);
   const proposal_state now{made, said, {}};
   CHECK(*answer == decision_answer{decision_verdict::accepted, now});
   CHECK(find(*k.j, "prop_1") == now);
@@ -343,10 +344,13 @@ TEST_CASE("a call that was edited gives no pattern, which was another's") {
   x.always = always_scope::call;
   REQUIRE(grant_of(what, x));
   CHECK(grant_of(what, x)->what == x.arguments);
-  CHECK(grant_of(what, x)->definition == what.definition);
+  x.basis = "other";  // it is that which the changed ones act on
+  CHECK(grant_of(what, x)->definition ==
+        call_identity(what.definition, "other"));
   x.arguments = {};
   REQUIRE(grant_of(what, x));
-  CHECK(grant_of(what, x)->definition != what.definition);
+  CHECK(grant_of(what, x)->definition ==
+        call_identity(what.definition, what.basis));
 }
 
 TEST_CASE("what is always approved covers calls that wait") {

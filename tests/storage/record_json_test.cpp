@@ -59,8 +59,8 @@ class random_records {
     all(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u);
   }
   void fill(decision_record& x) {
-    auto& [a, b, c, d, e, f, g, h, i] = x;
-    all(a, b, c, d, e, f, g, h, i);
+    auto& [a, b, c, d, e, f, g, h, i, j] = x;
+    all(a, b, c, d, e, f, g, h, i, j);
   }
   void fill(grant_record& x) {
     auto& [a, b, c, d, e, f, g, h, i] = x;
