@@ -8,6 +8,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
+#include "tests/support/time_scale.hpp"
 #include "tests/tools/tool_fixture.hpp"
 #include "tools/builtin/builtin.hpp"
 
@@ -164,11 +165,13 @@ TEST_CASE("a huge output costs bounded memory") {
 
 TEST_CASE("a time limit ends the command and keeps the output") {
   fixture x;
+  const auto limit = scaled(500);  // time enough for the shell to begin
   const auto result = x.run(
-      *x.bash, {{"command", "echo begun; sleep 1000"}, {"timeout_ms", 300}});
+      *x.bash, {{"command", "echo begun; sleep 1000"}, {"timeout_ms", limit}});
   REQUIRE(result.err);
   CHECK(result.err->code == errc::timeout);
-  CHECK(result.text == "begun\nended by its time limit of 300 ms (timeout_ms)");
+  CHECK(result.text == "begun\nended by its time limit of " +
+                           std::to_string(limit) + " ms (timeout_ms)");
   CHECK(json::parse(result.metadata)["signal"] == "SIGTERM");
 }
 
