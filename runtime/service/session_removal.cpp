@@ -28,24 +28,15 @@ const run_record* plan_in(const session_snapshot& x) {
   return alone ? &x.runs.front() : nullptr;
 }
 
-/// The session; of one that is damaged what can be read.
-expected<storage::readable_session> load_for_removal(storage::journal& journal,
-                                                     const session_id& id) {
-  auto whole = journal.load_session(id);
-  if (whole) return storage::readable_session{std::move(*whole), 0};
-  if (whole.error().code != errc::storage_corrupt)
-    return unexpected{std::move(whole.error())};
-  return storage::load_readable(journal, id);
-}
-
 }  // namespace
 
 expected<removed_sessions> sessions::remove(const session_id& id) const {
   if (is_volley(id.value)) return remove_volley(id.value);
-  const auto shown = show(id);
-  if (!shown && shown.error().code != errc::storage_corrupt)
-    return unexpected{shown.error()};
-  const auto found = load_for_removal(*journal_, id);
+  const error none{errc::not_found, "sessions",
+                   "there is no session \"" + id.value + "\""};
+  if (!journal_) return unexpected{none};
+  const auto found = storage::load_readable(*journal_, id);
+  if (!found && found.error().code == errc::not_found) return unexpected{none};
   if (!found) return unexpected{found.error()};
   const auto& whole = found->session;
   if (plan_in(whole) != nullptr) return remove_plan(whole);
@@ -111,7 +102,7 @@ expected<removed_sessions> sessions::remove_members(
   removed_sessions out;
   std::vector<session_id> going;
   for (const auto& id : ids) {
-    const auto whole = load_for_removal(*journal_, id);
+    const auto whole = storage::load_readable(*journal_, id);
     if (!whole && whole.error().code == errc::not_found) continue;
     if (!whole) return unexpected{whole.error()};
     if (whole->session.runs.empty() && whole->lost_runs == 0) continue;
@@ -126,7 +117,7 @@ expected<removed_sessions> sessions::remove_members(
     going.push_back(id);
   }
   for (const auto& id : going) {
-    const auto whole = load_for_removal(*journal_, id);
+    const auto whole = storage::load_readable(*journal_, id);
     if (!whole && whole.error().code == errc::not_found) continue;
     if (!whole) return unexpected{whole.error()};
     if (auto ok = remove_one(whole->session); !ok)

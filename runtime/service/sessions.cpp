@@ -13,6 +13,7 @@
 #include "runtime/service/single_call.hpp"
 #include "runtime/service/stored_request.hpp"
 #include "runtime/service/volley_record.hpp"
+#include "runtime/storage/readable_session.hpp"
 #include "tools/kept_file.hpp"
 #include "tools/session_state.hpp"
 
@@ -108,8 +109,10 @@ expected<std::vector<session_summary>> sessions::list(
   if (!gone) return unexpected{gone.error()};
   for (const auto& id : ids) {
     auto whole = journal_->load_session(id);
-    if (!whole && whole.error().code == errc::not_found) continue;  // deleted
-    if (!whole && whole.error().code == errc::storage_corrupt) {
+    const bool unknown = !whole && whole.error().code == errc::not_found;
+    // Deleted meanwhile, or its name is damaged.
+    if (unknown && !storage::load_readable(*journal_, id)) continue;
+    if (unknown || (!whole && whole.error().code == errc::storage_corrupt)) {
       // It is shown, so that it can be deleted, and hides none of the others.
       log_warn("sessions", render(whole.error()));
       out.push_back({id, 0, {}, false, title_of(*journal_, id, {})});
@@ -149,6 +152,9 @@ expected<session_id> sessions::find(const std::string& part) const {
   if (!ids) return unexpected{ids.error()};
   auto found = find_among(*ids, part);
   if (found || found.error().code != errc::not_found || !journal_) return found;
+  // What is left of one that is in no list.
+  if (storage::load_readable(*journal_, session_id{part}))
+    return session_id{part};
   // Whose whole id this is knows more than its runs: it may have none yet.
   if (is_volley(part) && load_volley(*journal_, part)) return session_id{part};
   const auto volleys = volleys_of(*journal_);

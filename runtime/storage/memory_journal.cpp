@@ -52,6 +52,7 @@ class memory_journal final : public journal, public file_records {
   expected<void> disown_run(const run_id& id) override {
     std::lock_guard lock{mutex_};
     store_.disown_run(id);
+    suspended_.release(id);
     return {};
   }
 

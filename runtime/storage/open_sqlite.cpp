@@ -94,6 +94,7 @@ expected<std::unique_ptr<sqlite_journal>> sqlite_journal::open(
   // One at a time: who sweeps or checks must not meet one who begins.
   auto lock = lock_folder(folder, options.timeout);
   if (!lock) return unexpected{lock.error()};
+  if (auto wrong = find_wrong_kind(file)) return unexpected{std::move(*wrong)};
   if (auto lost = find_lost_file(file)) return unexpected{std::move(*lost)};
   create_private_file(file);
   make_files_private(folder);

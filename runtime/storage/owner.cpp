@@ -5,6 +5,9 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <fstream>
+#include <optional>
+#include <sstream>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
@@ -12,6 +15,7 @@
 
 #include "runtime/base/file_lock.hpp"
 #include "runtime/base/id_source.hpp"
+#include "runtime/storage/private_files.hpp"
 
 namespace riffle::storage {
 
@@ -32,7 +36,8 @@ unexpected cannot(std::string_view what, const fs::path& file, int number) {
 int open_file(const fs::path& file, int flags) {
   int fd = -1;
   do {
-    fd = ::open(file.c_str(), flags | O_CLOEXEC, 0600);
+    // Whatever stands there, opening it waits for nobody.
+    fd = ::open(file.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0600);
   } while (fd < 0 && errno == EINTR);
   return fd;
 }
@@ -43,6 +48,52 @@ void write_pid(const unique_fd& fd) {
   [[maybe_unused]] const auto n = ::write(fd.get(), text.data(), text.size());
 }
 
+/// Who holds the lock of what is open, as far as the system tells.
+std::optional<int> holder_of(const unique_fd& fd) {
+  struct stat about{};
+  if (::fstat(fd.get(), &about) != 0) return {};
+  const auto inode = ":" + std::to_string(about.st_ino);
+  std::ifstream all{"/proc/locks"};
+  std::string line;
+  while (std::getline(all, line)) {
+    std::istringstream words{line};
+    std::string number, kind, how, access, file;
+    int pid = 0;
+    if (words >> number >> kind >> how >> access >> pid >> file &&
+        kind == "FLOCK" && pid > 0 && file.ends_with(inode))
+      return pid;
+  }
+  return {};
+}
+
+error held_up(const fs::path& folder, const unique_fd& fd) {
+  const auto pid = holder_of(fd);
+  const auto who =
+      pid ? "process " + std::to_string(*pid) : std::string{"another process"};
+  return {errc::storage_unavailable,
+          "open_journal",
+          who + " is opening " + folder.string() +
+              " and does not come to an end: it was stopped" +
+              (pid ? " (kill -CONT " + std::to_string(*pid) + " lets it go on)"
+                   : std::string{}) +
+              ", or its disk is slow",
+          true,
+          {}};
+}
+
+/// Of an owner that cannot be asked whether it lives.
+std::string describe_unasked(const fs::path& file, int number) {
+  const auto why =
+      file.string() + ": " + std::generic_category().message(number);
+  struct stat about{};
+  if (number != EACCES || ::lstat(file.c_str(), &about) != 0)
+    return "a process that cannot be asked (" + why + ")";
+  const auto user = about.st_uid == 0 ? std::string{"root"}
+                                      : "user " + std::to_string(about.st_uid);
+  return "a process of " + user + " (whether it lives, only " + user +
+         " can say: " + why + ")";
+}
+
 }  // namespace
 
 owner_lock::owner_lock(fs::path file, std::string id, unique_fd fd)
@@ -51,6 +102,9 @@ owner_lock::owner_lock(fs::path file, std::string id, unique_fd fd)
 expected<owner_lock> owner_lock::create(const fs::path& folder) {
   if (auto made = make_private_folder(folder); !made)
     return unexpected{made.error()};
+  const auto data_dir = folder.parent_path();
+  if (const unique_fd fd{open_file(folder, O_RDONLY | O_DIRECTORY)})
+    give_to_owner(fd.get(), data_dir);
   id_source ids;
   for (int tries = 0; tries < 100; ++tries) {
     auto id = ids.make("own_");
@@ -59,6 +113,7 @@ expected<owner_lock> owner_lock::create(const fs::path& folder) {
     if (!fd) return cannot("create", file, errno);
     if (!try_lock(fd, lock_kind::exclusive) || !leads_to(file, fd)) continue;
     write_pid(fd);
+    give_to_owner(fd.get(), data_dir);
     return owner_lock{std::move(file), std::move(id), std::move(fd)};
   }
   return cannot("lock a file in", folder, EAGAIN);
@@ -79,7 +134,10 @@ bool owner_lives(const fs::path& folder, std::string_view id) {
 
 std::string describe_owner(const fs::path& folder, std::string_view id) {
   std::array<char, 32> text{};
-  const unique_fd fd{open_file(folder / id, O_RDONLY)};
+  const bool is_mark = !id.empty() && id.find('/') == std::string_view::npos;
+  const unique_fd fd{is_mark ? open_file(folder / id, O_RDONLY) : -1};
+  if (is_mark && !fd && errno != ENOENT)
+    return describe_unasked(folder / id, errno);
   ssize_t n = 0;
   if (fd) n = ::read(fd.get(), text.data(), text.size());
   std::string_view pid{text.data(), n > 0 ? static_cast<std::size_t>(n) : 0};
@@ -123,7 +181,9 @@ expected<unique_fd> lock_folder(const fs::path& folder,
   if (lock_until(fd, lock_kind::exclusive,
                  std::chrono::steady_clock::now() + timeout))
     return fd;
-  return cannot("lock", folder, errno);
+  const int number = errno;
+  if (number == EWOULDBLOCK) return unexpected{held_up(folder, fd)};
+  return cannot("lock", folder, number);
 }
 
 }  // namespace riffle::storage

@@ -40,7 +40,8 @@ class owner_lock {
 /// cannot be asked: yes, to be safe.
 bool owner_lives(const std::filesystem::path& folder, std::string_view id);
 
-/// What people read about an owner, e.g. "process 4711"; the file holds it.
+/// What people read about an owner, e.g. "process 4711"; the file holds it. Of
+/// one that cannot be asked: why not.
 std::string describe_owner(const std::filesystem::path& folder,
                            std::string_view id);
 
@@ -52,7 +53,8 @@ bool sweep_owners(const std::filesystem::path& folder, std::string_view self);
 /// Makes a folder with its parents; the folder itself gets mode 0700.
 expected<void> make_private_folder(const std::filesystem::path& folder);
 
-/// Locks a folder itself, waiting for at most `timeout`.
+/// Locks a folder itself, waiting for at most `timeout`. Behind it the error
+/// names who holds it, and is `retryable`.
 expected<unique_fd> lock_folder(const std::filesystem::path& folder,
                                 std::chrono::milliseconds timeout);
 

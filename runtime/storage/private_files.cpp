@@ -46,6 +46,13 @@ void make_folder_private(const fs::path& folder) {
   make_private(folder, 0700);
 }
 
+const char* kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
 std::string octal(mode_t mode) {
   std::string out;
   for (const int shift : {6, 3, 0})
@@ -91,11 +98,37 @@ bool free_reserve(const fs::path& data_dir) {
   return ::unlink((data_dir / reserve_name).c_str()) == 0;
 }
 
+std::optional<error> find_wrong_kind(const fs::path& database) {
+  for (const auto* end : {"", "-wal", "-shm"}) {
+    const auto name = database.string() + end;
+    struct stat about{};
+    if (::stat(name.c_str(), &about) != 0 || S_ISREG(about.st_mode)) continue;
+    return error{errc::storage_unavailable,
+                 "open_journal",
+                 name + " is " + kind_of(about.st_mode) +
+                     ", no file: move it away, or use another data_dir",
+                 false,
+                 {}};
+  }
+  return {};
+}
+
+void give_to_owner(int fd, const fs::path& folder) {
+  struct stat about{};
+  if (::geteuid() != 0 || ::stat(folder.c_str(), &about) != 0) return;
+  if (about.st_uid != 0 && ::fchown(fd, about.st_uid, about.st_gid) != 0)
+    log_warn("journal",
+             "what root made in " + folder.string() +
+                 " stays root's: " + std::generic_category().message(errno));
+}
+
 void create_private_file(const fs::path& file) {
   // Only a file that is new is opened and closed: nobody has a lock on it.
   const int fd =
       ::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (fd >= 0) ::close(fd);
+  if (fd < 0) return;
+  give_to_owner(fd, file.parent_path());
+  ::close(fd);
 }
 
 }  // namespace riffle::storage

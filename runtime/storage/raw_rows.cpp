@@ -50,6 +50,14 @@ std::string session_of(const run_row& x, std::uint64_t crc) {
 
 }  // namespace
 
+std::string row_reader::shown_session(const sqlite::rows& from) {
+  return session_of(raw_run(from), from.number(6));
+}
+
+bool row_reader::has_number(std::int64_t n) {
+  return run_by_number_.query(n).next();
+}
+
 /// Empty: the indexes do not agree, or lead nowhere.
 std::vector<run_row> row_reader::indexed_runs_of(const session_id& id) {
   std::vector<run_row> all;

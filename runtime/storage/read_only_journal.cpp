@@ -9,6 +9,7 @@
 #include "runtime/base/log.hpp"
 #include "runtime/storage/file_records.hpp"
 #include "runtime/storage/owner.hpp"
+#include "runtime/storage/private_files.hpp"
 #include "runtime/storage/reader_pool.hpp"
 #include "runtime/storage/schema.hpp"
 #include "runtime/storage/storage_error.hpp"
@@ -87,11 +88,13 @@ class read_only_journal final : public journal, public file_records {
     return x;
   }
   expected<run_record> load_run(const run_id& id) override {
-    const auto row =
-        read("load_run", [&](row_reader& rows) { return rows.find_run(id); });
-    if (!row) return unexpected{row.error()};
-    if (!*row) return missing("load_run", "run " + id.value);
-    return record_of(**row);
+    auto run = read("load_run", [&](row_reader& rows) {
+      const auto row = rows.find_run(id);
+      return row ? std::optional{record_of(*row)} : std::nullopt;
+    });
+    if (!run) return unexpected{run.error()};
+    if (!*run) return missing("load_run", "run " + id.value);
+    return std::move(**run);
   }
   expected<run_owner> owner_of_run(const run_id& id) override {
     const auto row = read("owner_of_run",
@@ -127,14 +130,16 @@ class read_only_journal final : public journal, public file_records {
       return from.active_runs(limit, left_out);
     });
     if (!rows) return unexpected{rows.error()};
-    tell(left_out, "runs are left out of the unfinished ones");
     std::vector<unfinished_run> all;
     for (const auto& row : *rows) {
+      auto record = record_if_whole(row, left_out);
+      if (!record) continue;
       const auto owner = owner_lives(owners_, row.owner) ? run_owner::elsewhere
                                                          : run_owner::gone;
       all.push_back(
-          {record_of(row), owner, describe_owner(owners_, row.owner), {}});
+          {std::move(*record), owner, describe_owner(owners_, row.owner), {}});
     }
+    tell(left_out, "runs are left out of the unfinished ones");
     return all;
   }
   expected<feed_page> read_feed(const feed_place& after,
@@ -259,6 +264,7 @@ bool is_writable(const fs::path& data_dir) {
 expected<std::unique_ptr<journal>> open_read_only_journal(
     const fs::path& data_dir) {
   const auto file = data_dir / "riffle.db";
+  if (auto wrong = find_wrong_kind(file)) return unexpected{std::move(*wrong)};
   try {
     sqlite::database db{file, timeout, access_of(file)};
     check_schema(db);

@@ -46,8 +46,9 @@ std::vector<session_id> row_reader::list_sessions(std::size_t limit,
     } catch (const damaged&) {
       ++damaged_ones;
       // Whoever sees it can delete it.
-      if (auto id = found.text(2); is_plain_id(id))
-        all.push_back({std::move(id)});
+      session_id id{shown_session(found)};
+      if (is_plain_id(id.value) && std::ranges::find(all, id) == all.end())
+        all.push_back(std::move(id));
     }
   };
   const auto of_index = [&] {
@@ -139,8 +140,19 @@ std::optional<std::vector<run_record>> list_runs_of(row_reader& rows,
   }
   std::vector<run_record> all;
   for (const auto& row : rows.list_runs(filter, before, left_out))
-    all.push_back(record_of(row));
+    if (auto record = record_if_whole(row, left_out))
+      all.push_back(std::move(*record));
   return all;
+}
+
+std::optional<run_record> record_if_whole(const run_row& row,
+                                          std::size_t& left_out) {
+  try {
+    return record_of(row);
+  } catch (const damaged&) {
+    ++left_out;
+    return {};
+  }
 }
 
 }  // namespace riffle::storage

@@ -66,7 +66,8 @@ class page_writer {
 };
 
 row_reader::row_reader(sqlite::database& db)
-    : log_{db},
+    : db_{db},
+      log_{db},
       proposals_{db},
       grants_{db},
       state_{db},

@@ -24,6 +24,14 @@ class page_writer;
 /// for each, the same whenever it is met.
 using feed_losses = std::set<std::uint64_t>;
 
+/// Rows of a run whose own row is lost, or whose keys are damaged: they lie
+/// under a number that no run has.
+struct lost_run {
+  std::int64_t n = 0;
+  std::string session;  ///< as far as they say it
+  std::string run;      ///< the same
+};
+
 /// Reads rows over one connection and checks each one. Each function wants a
 /// transaction around it if it must see one state. They throw
 /// `sqlite::failure` and `damaged`.
@@ -46,6 +54,12 @@ class row_reader {
   /// damaged rows say by now, so each row is looked at.
   std::vector<run_row> raw_runs_of(const session_id& id,
                                    bool by_each_row = false);
+  /// Costs what is damaged, and a look at each gap in the numbers of runs.
+  std::vector<lost_run> lost_runs();
+  /// Those of one session.
+  std::vector<lost_run> lost_runs_of(const session_id& id);
+  /// Whether there is a run of this number, damaged or not.
+  bool has_number(std::int64_t n);
   /// Ids of its calls, if those and all lines are there that its head counts.
   std::optional<std::set<std::string>> calls_if_whole(const run_row& run);
   /// Those that damaged rows and lines show, too.
@@ -90,6 +104,7 @@ class row_reader {
 
  private:
   std::vector<run_row> indexed_runs_of(const session_id& id);
+  static std::string shown_session(const sqlite::rows& from);
   /// Which events a commit brought, of which run.
   struct feed_item {
     feed_place first;
@@ -106,6 +121,11 @@ class row_reader {
   feed_page read_feed_part(const feed_place& after, std::size_t max_bytes,
                            const log_extent& extent, feed_losses& left_out);
   run_row run_of_number(std::uint64_t n);
+  void add_lost(std::vector<lost_run>& to, std::int64_t from,
+                std::int64_t to_n);
+  void read_lost(lost_run& x);
+  std::vector<lost_run> find_lost();
+  std::vector<std::int64_t> numbers();
   run_row read_run(const sqlite::rows& from, const std::string& whose);
   std::size_t count(sqlite::statement& s, std::string_view key);
   template <class F>
@@ -120,6 +140,7 @@ class row_reader {
   bool add_own_rows(const run_row& run, page_writer& page);
   bool add_from_log(const run_row& run, page_writer& page);
 
+  sqlite::database& db_;
   log_reader log_;
   proposal_reader proposals_;
   grant_reader grants_;
@@ -147,6 +168,10 @@ class row_reader {
   sqlite::statement output_by_id_;
   sqlite::statement output_by_id_again_;
 };
+
+/// Nothing, and one more is left out: it contradicts what stands beside it.
+std::optional<run_record> record_if_whole(const run_row& row,
+                                          std::size_t& left_out);
 
 /// Nothing: there is no run `filter.before`.
 std::optional<std::vector<run_record>> list_runs_of(row_reader& rows,

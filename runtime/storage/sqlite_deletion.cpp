@@ -20,6 +20,32 @@ bool has_state(row_reader& rows, const session_id& id) {
   }
 }
 
+using removal = unit_writer::removal;
+
+removal read_removal(row_reader& rows, const session_id& id) {
+  removal out;
+  for (const auto& run : rows.raw_runs_of(id))
+    if (run.state != run_state::active)
+      if (auto calls = rows.calls_if_whole(run))
+        out.calls.emplace(run.id, std::move(*calls));
+  out.lost = rows.lost_runs_of(id);
+  return out;
+}
+
+/// Nothing: it is damaged.
+std::optional<run_record> readable_record(row_reader& rows,
+                                          const run_row& row) {
+  try {
+    const auto whole = rows.find_run({row.id});
+    return record_of(whole ? *whole : row);
+  } catch (const damaged&) {
+    return {};
+  } catch (const sqlite::failure& problem) {
+    if (!problem.is_corrupt()) throw;
+    return {};
+  }
+}
+
 /// As long as it lives.
 class secure_deletion {
  public:
@@ -39,12 +65,22 @@ class secure_deletion {
 
 }  // namespace
 
+/// What is read of a session of megabytes is read before, on the thread of the
+/// caller, so that no commit of a run waits for it.
 expected<void> sqlite_journal::delete_session(const session_id& id) {
+  auto known = guarded("delete_session", [&]() -> expected<removal> {
+    return readers_.read(
+        [&](row_reader& rows) { return read_removal(rows, id); });
+  });
   const auto remove = [&](bool after_reindex) {
-    return write<void>("delete_session", [&] {
+    std::vector<held_run> held;
+    auto done = write<void>("delete_session", [&] {
       if (after_reindex) writer_->db.execute("REINDEX");
-      return delete_in_transaction(id, after_reindex);
+      return delete_in_transaction(
+          id, known && !after_reindex ? &*known : nullptr, held);
     });
+    if (done) release(held);
+    return done;
   };
   auto done = remove(false);
   // The way to make room on a full disk needs some.
@@ -57,41 +93,71 @@ expected<void> sqlite_journal::delete_session(const session_id& id) {
   return done;
 }
 
-expected<void> sqlite_journal::delete_in_transaction(const session_id& id,
-                                                     bool is_damaged) {
+/// `known`: null if that could not be read; then each row is looked at.
+expected<void> sqlite_journal::delete_in_transaction(
+    const session_id& id, const removal* known, std::vector<held_run>& held) {
   auto& units = writer_->units;
-  const auto runs = units.reader().raw_runs_of(id, is_damaged);
-  if (runs.empty() && !has_state(units.reader(), id))
+  removal found;
+  if (known == nullptr) found.lost = units.reader().lost_runs_of(id);
+  const auto& about = known != nullptr ? *known : found;
+  const auto runs = units.reader().raw_runs_of(id, known == nullptr);
+  if (runs.empty() && about.lost.empty() && !has_state(units.reader(), id))
     return missing("delete_session", "session " + id.value);
   for (const auto& x : runs)
     if (x.state == run_state::active && owner_of(x) != run_owner::gone)
       return unexpected{busy(x)};
   // A picture leaves no byte, neither in a row nor in a page that is free.
   const secure_deletion overwritten{writer_->db};
-  units.remove(id, runs);
-  for (const auto& x : runs) suspended_.release({x.id});
+  units.remove(id, runs, about);
+  for (const auto& x : runs) held.push_back(hold({x.id}));
   return {};
+}
+
+void sqlite_journal::tell_lost() {
+  if (told_lost_.exchange(true)) return;
+  const auto all =
+      readers_.read([](row_reader& rows) { return rows.lost_runs(); });
+  if (all.empty()) return;
+  std::string named;
+  for (const auto& x : all)
+    if (!x.session.empty() &&
+        (named + ", ").find(" " + x.session + ", ") == named.npos)
+      named += (named.empty() ? " " : ", ") + x.session;
+  note(file_.string() + ": " + std::to_string(all.size()) +
+       " runs are lost but for some of their rows, and in no list" +
+       (named.empty() ? ""
+                      : ": 'riffle sessions delete' deletes what is left of") +
+       named);
 }
 
 expected<readable_session> sqlite_journal::load_readable(const session_id& id) {
   return guarded("load_session", [&]() -> expected<readable_session> {
     readable_session out;
     out.session.session = id;
+    const auto add_calls = [&](row_reader& rows, const run_row& row) {
+      for (const auto& call : rows.find_call_ids(row)) {
+        out.session.calls.emplace_back();
+        out.session.calls.back().call.id = {call};
+      }
+    };
     const auto found = readers_.read([&](row_reader& rows) {
       const auto all = rows.raw_runs_of(id);
       for (const auto& row : all) {
-        try {
-          const auto whole = rows.find_run({row.id});
-          out.session.runs.push_back(record_of(whole ? *whole : row));
-        } catch (const damaged&) {
+        if (auto record = readable_record(rows, row))
+          out.session.runs.push_back(std::move(*record));
+        else
           ++out.lost_runs;
-        }
-        for (const auto& call : rows.find_call_ids(row)) {
-          out.session.calls.emplace_back();
-          out.session.calls.back().call.id = {call};
-        }
+        add_calls(rows, row);
       }
-      return all.size();
+      const auto lost = rows.lost_runs_of(id);
+      for (const auto& x : lost) {
+        run_row row;
+        row.n = x.n;
+        if (x.n > 0 && x.n < max_runs - 1) add_calls(rows, row);
+      }
+      // Rows with damaged keys may be of a run that is there.
+      if (all.empty()) out.lost_runs += lost.size();
+      return all.size() + lost.size();
     });
     if (found == 0) return missing("load_session", "session " + id.value);
     return out;

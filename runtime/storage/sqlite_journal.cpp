@@ -193,6 +193,7 @@ expected<std::vector<session_id>> sqlite_journal::list_sessions(
       return rows.list_sessions(limit, damaged_ones);
     });
     note_damaged(damaged_ones, "sessions are in the list, or left out of it");
+    tell_lost();
     return all;
   });
 }
@@ -217,17 +218,19 @@ expected<std::vector<unfinished_run>> sqlite_journal::unfinished_runs(
     std::size_t left_out = 0;
     const auto rows = readers_.read(
         [&](row_reader& from) { return from.active_runs(limit, left_out); });
-    note_damaged(left_out, "runs are left out of the unfinished ones");
     list all;
     for (const auto& row : rows) {
+      auto record = record_if_whole(row, left_out);
+      if (!record) continue;
       const auto owner = owner_of(row);
-      all.push_back({record_of(row),
+      all.push_back({std::move(*record),
                      owner,
                      describe_owner(data_dir_ / "owners", row.owner),
                      {}});
       if (owner == run_owner::here)
         all.back().suspended = suspended_.find({row.id});
     }
+    note_damaged(left_out, "runs are left out of the unfinished ones");
     return all;
   });
 }

@@ -127,6 +127,8 @@ class sqlite_journal final : public journal, public file_records {
   /// Moves the log of commits if it is long, or if there is anything in it.
   void move_log(bool always);
   void note(const std::string& text) const;
+  /// Names, once, the sessions of runs whose row is lost: no list has them.
+  void tell_lost();
   /// Tells what damage was met by what is committed now; else forgets it.
   void note_loss(bool is_committed) const noexcept;
   /// Before anybody writes: what a damaged log costs is settled. Where even
@@ -149,15 +151,26 @@ class sqlite_journal final : public journal, public file_records {
   expected<std::optional<run_snapshot>> open_in_transaction(
       run_record run, const std::vector<file_record>& files,
       run_snapshot* known);
+  /// A run and its suspension, if it is suspended, as of a job of the queue.
+  struct held_run {
+    run_id run;
+    std::uint64_t mark = 0;
+  };
+  held_run hold(const run_id& run) const;
+  /// Once it is stored that they are not ours, or go on.
+  void release(const std::vector<held_run>& all);
   struct adopted {
     run_row run;
-    bool left = false;    ///< see `run_snapshot::left`
-    bool is_new = false;  ///< it was nobody's
+    std::uint64_t held = 0;  ///< see `held_run`
+    bool left = false;       ///< see `run_snapshot::left`
+    bool is_new = false;     ///< it was nobody's
   };
   expected<adopted> adopt_in_transaction(const run_id& id);
   cancel_verdict ask_cancel_in_transaction(const run_id& run,
                                            const std::string& reason);
-  expected<void> delete_in_transaction(const session_id& id, bool is_damaged);
+  expected<void> delete_in_transaction(const session_id& id,
+                                       const unit_writer::removal* known,
+                                       std::vector<held_run>& held);
   decision_answer decide_in_transaction(const decision_record& x,
                                         const std::string& digest);
   /// Notes that `run` executes its cause, or says why it must not.
@@ -177,6 +190,7 @@ class sqlite_journal final : public journal, public file_records {
   told_losses told_losses_;
   std::atomic<std::size_t> told_decisions_ = 0;
   std::atomic<bool> reindexed_ = false;
+  std::atomic<bool> told_lost_ = false;
   std::uint64_t log_inode_ = 0;  ///< 0: not seen yet
   reader_pool readers_;
   commit_queue queue_;  // ends first: its thread uses all the others

@@ -68,7 +68,7 @@ expected<run_snapshot> sqlite_journal::adopt_run(const run_id& id) {
     return out;
   });
   if (x)
-    suspended_.release(id);
+    suspended_.release(id, taken->held);
   else if (taken->is_new)
     static_cast<void>(write<void>("adopt_run", [&]() -> expected<void> {
       auto& units = writer_->units;
@@ -143,7 +143,15 @@ expected<sqlite_journal::adopted> sqlite_journal::adopt_in_transaction(
   const bool is_new = owner == run_owner::gone;
   if (is_new || suspended_.find(id)) writer_->units.take(*run);
   const bool left = run->owner == left_in_order;
-  return adopted{std::move(*run), left, is_new};
+  return adopted{std::move(*run), suspended_.mark(id), left, is_new};
+}
+
+sqlite_journal::held_run sqlite_journal::hold(const run_id& run) const {
+  return {run, suspended_.mark(run)};
+}
+
+void sqlite_journal::release(const std::vector<held_run>& all) {
+  for (const auto& x : all) suspended_.release(x.run, x.mark);
 }
 
 expected<run_owner> sqlite_journal::owner_of_run(const run_id& id) {
@@ -156,24 +164,35 @@ expected<run_owner> sqlite_journal::owner_of_run(const run_id& id) {
 }
 
 expected<void> sqlite_journal::disown_run(const run_id& id) {
-  return write<void>("disown_run", [&]() -> expected<void> {
+  std::vector<held_run> held;
+  auto done = write<void>("disown_run", [&]() -> expected<void> {
     auto run = writer_->units.reader().find_run(id);
     const bool ours = run && run->state == run_state::active &&
                       owner_of(*run) == run_owner::here;
-    if (ours) writer_->units.give_up(*run);
+    if (!ours) return {};
+    writer_->units.give_up(*run);
+    held.push_back(hold(id));
     return {};
   });
+  if (done) release(held);
+  return done;
 }
 
 expected<void> sqlite_journal::leave_runs() {
-  return write<void>("leave_runs", [&]() -> expected<void> {
+  std::vector<held_run> held;
+  auto done = write<void>("leave_runs", [&]() -> expected<void> {
     std::size_t damaged = 0;
     constexpr std::size_t every = std::numeric_limits<std::int32_t>::max();
     const auto all = writer_->units.reader().active_runs(every, damaged);
-    for (const auto& run : all)
-      if (owner_of(run) == run_owner::here) writer_->units.leave(run);
+    for (const auto& run : all) {
+      if (owner_of(run) != run_owner::here) continue;
+      writer_->units.leave(run);
+      held.push_back(hold({run.id}));
+    }
     return {};
   });
+  if (done) release(held);
+  return done;
 }
 
 error sqlite_journal::busy(const run_row& run) const {

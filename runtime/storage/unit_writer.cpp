@@ -206,16 +206,23 @@ log_mover::heads unit_writer::own_heads() const {
 /// The log is moved last: what reads it must not meet it half changed. Of runs
 /// that are damaged it is moved first: then all that is left of them lies in
 /// rows of theirs.
-void unit_writer::remove(const session_id& id,
-                         const std::vector<run_row>& runs) {
+void unit_writer::remove(const session_id& id, const std::vector<run_row>& runs,
+                         const removal& found) {
   std::set<std::int64_t> numbers;
   std::vector<std::optional<std::set<std::string>>> calls;
   for (const auto& run : runs) {
     numbers.insert(run.n);
-    calls.push_back(reader_.calls_if_whole(run));
+    const auto known = found.calls.find(run.id);
+    // What has ended does not change.
+    if (run.state != run_state::active && known != found.calls.end())
+      calls.emplace_back(known->second);
+    else
+      calls.push_back(reader_.calls_if_whole(run));
   }
-  if (!std::ranges::all_of(calls, [](const auto& x) { return x.has_value(); }))
+  if (!found.lost.empty() ||
+      !std::ranges::all_of(calls, [](const auto& x) { return x.has_value(); }))
     move_log();
+  for (const auto& x : found.lost) remove_lost(x);
   for (std::size_t i = 0; i < runs.size(); ++i)
     remove_rows(runs[i], calls[i] ? *calls[i] : reader_.find_call_ids(runs[i]),
                 !calls[i]);
@@ -235,9 +242,30 @@ void unit_writer::remove_rows(const run_row& run,
   delete_run_.run(run.n);
   // Of a number that no run can have, nothing else lies where it says.
   if (run.n <= 0 || run.n >= max_runs - 1) return;
-  delete_messages_.run(part_key(run.n, 0), part_key(run.n + 1, 0) - 1);
-  delete_calls_.run(part_key(run.n, 0), part_key(run.n + 1, 0) - 1);
+  remove_parts(run.n);
   blocks_.remove(run.n, is_damaged);
+}
+
+void unit_writer::remove_parts(std::int64_t n) {
+  const auto last = part_key(n, (std::uint64_t{1} << part_bits) - 1);
+  delete_messages_.run(part_key(n, 0), last);
+  delete_calls_.run(part_key(n, 0), last);
+}
+
+/// Its number is none of a run's, so nothing else lies there.
+void unit_writer::remove_lost(const lost_run& x) {
+  if (reader_.has_number(x.n)) return;
+  const auto high = x.n >> (63 - part_bits);
+  const bool has_parts = high == 0 || high == -1;
+  const bool has_blocks = x.n > -max_runs && x.n < max_runs - 1;
+  if (has_blocks) {
+    run_row run;
+    run.n = x.n;
+    for (const auto& id : reader_.find_call_ids(run)) delete_output_.run(id);
+  }
+  if (has_parts) remove_parts(x.n);
+  if (has_blocks) blocks_.remove(x.n, true);
+  state_.remove_cancel(x.run);
 }
 
 void unit_writer::take(run_row run) { set_owner(std::move(run), owner_); }

@@ -45,10 +45,17 @@ class unit_writer {
 
   /// Adds a new run, in the state that the record says.
   void insert_run(const run_record& run);
+  /// What else is known of a session that is deleted.
+  struct removal {
+    /// Calls of runs that have ended, and are whole.
+    std::map<std::string, std::set<std::string>> calls{};
+    std::vector<lost_run> lost{};
+  };
   /// Deletes a session whose runs, also damaged ones, these are
   /// (`row_reader::raw_runs_of`), with all that belongs to it. Nobody works on
   /// them.
-  void remove(const session_id& id, const std::vector<run_row>& runs);
+  void remove(const session_id& id, const std::vector<run_row>& runs,
+              const removal& known);
   /// How much the log of commits holds, as of the last `flush`.
   [[nodiscard]] const log_writer& log() const noexcept { return log_; }
   /// Moves what the log of commits holds into rows of the runs.
@@ -98,6 +105,8 @@ class unit_writer {
   log_mover::heads own_heads() const;
   void remove_rows(const run_row& run, const std::set<std::string>& calls,
                    bool is_damaged);
+  void remove_parts(std::int64_t n);
+  void remove_lost(const lost_run& x);
   void flush(const known_run& run);
   void write_own_rows(const known_run& run);
   void write_calls(const known_run& run);

@@ -13,6 +13,7 @@
 #include "runtime/service/open_journal.hpp"
 #include "runtime/service/tools.hpp"
 #include "runtime/service/views.hpp"
+#include "runtime/storage/sqlite.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/time_scale.hpp"
@@ -196,6 +197,49 @@ TEST_CASE("a session that somebody works on keeps its files and the reserve") {
   CHECK(removed.error().code == errc::session_busy);
   CHECK(std::filesystem::exists(kept));
   CHECK(std::filesystem::exists(folder.path() / "reserve"));
+}
+
+TEST_CASE("a session whose rows are damaged is deleted by its own name") {
+  const temp_folder folder;
+  config::config x;
+  x.runtime.data_dir = folder.path().string();
+  {
+    const auto first = storage::open_sqlite_journal(
+        folder.path(), storage::durability::process);
+    REQUIRE(first);
+    for (const std::string name : {"one", "two"}) {
+      storage::run_record run;
+      run.id = {"run_" + name};
+      run.session = {name};
+      REQUIRE((*first)->open_run(run, {}));
+      storage::message_record said;
+      said.session = run.session;
+      said.run = run.id;
+      std::promise<std::optional<error>> stored;
+      (*first)->append({run.id, {}, {said}},
+                       [&](auto why) { stored.set_value(std::move(why)); });
+      REQUIRE_FALSE(stored.get_future().get());
+    }
+  }
+  const bool in_list = GENERATE(true, false);
+  storage::sqlite::database{folder.path() / "riffle.db", 1s}.execute(
+      in_list ? "UPDATE runs SET session = 'twX' WHERE n = 2"
+              : "DELETE FROM runs WHERE n = 2");
+  const auto journal = service::open_journal(x, service::journal_use::changes);
+  REQUIRE(journal);
+  const service::sessions all{*journal, {}};
+  const auto list = all.list(9);
+  REQUIRE(list);
+  CHECK(list->size() == (in_list ? 2 : 1));
+  CHECK(list->front().id == session_id{in_list ? "two" : "one"});
+  REQUIRE(all.find("two"));
+  CHECK(*all.find("two") == session_id{"two"});
+  const auto removed = all.remove(session_id{"two"});
+  REQUIRE(removed);
+  CHECK(removed->runs == 1);
+  CHECK_FALSE(all.find("two"));
+  CHECK_FALSE(all.remove(session_id{"two"}));
+  CHECK(all.list(9)->size() == 1);
 }
 
 TEST_CASE("where nothing is stored yet, there is nothing, and none is made") {

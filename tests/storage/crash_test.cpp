@@ -24,6 +24,30 @@ using namespace riffle;
 using namespace riffle::testing;
 namespace fs = std::filesystem;
 
+const char* const other_run = "run_other";
+
+/// What was acknowledged of the run that is deleted, in this order.
+enum other_stage : std::uint8_t {
+  other_none,
+  other_stored,
+  other_decided,
+  other_left,
+  other_goes,  ///< its deletion begins
+  other_gone,
+};
+
+storage::commit_unit other_unit(const storage::run_record& run) {
+  return {
+      run.id,
+      make_block(other_run, 1, 5, 400),
+      {make_message(run, "what it said"), make_call(other_run, "call_other"),
+       storage::output_record{{"call_other"}, std::string(9000, 'o')},
+       make_proposal(run, "prop_other"),
+       storage::file_record{
+           run.session, "d",
+           std::make_shared<const std::string>(std::string(9000, 'f'))}}};
+}
+
 void say(int fd, const std::string& line) {
   // One write, shorter than a pipe's atomic size.
   if (::write(fd, line.data(), line.size()) < 0) std::abort();
@@ -43,16 +67,50 @@ class child_process {
   }
 
   void work() {
+    work_on_other();
     for (const auto& run : workload_runs()) {
       if (!journal_->open_run(make_run("ses_" + run, run))) std::abort();
       say(acks_, run + " 0\n");
     }
-    for (std::size_t k = 1; k <= workload_units; ++k)
+    for (std::size_t k = 1; k <= workload_units; ++k) {
       for (const auto& run : workload_runs()) append(run, k);
+      if (k == workload_units / 3) leave_and_adopt();
+      if (k == workload_units / 2) delete_other();
+    }
     wait_until(0);
   }
 
  private:
+  /// A run that is decided about, and given up.
+  void work_on_other() {
+    const auto run = journal_->open_run(make_run("ses_other", other_run));
+    if (!run) std::abort();
+    if (store(*journal_, other_unit(run->run))) std::abort();
+    tell_of_other(other_stored);
+    if (!journal_->decide(make_decision("prop_other"), "d1")) std::abort();
+    tell_of_other(other_decided);
+    if (!journal_->disown_run({other_run})) std::abort();
+    tell_of_other(other_left);
+  }
+
+  void leave_and_adopt() {
+    wait_until(0);
+    if (!journal_->leave_runs()) std::abort();
+    for (const auto& run : workload_runs())
+      if (!journal_->adopt_run({run})) std::abort();
+  }
+
+  void delete_other() {
+    tell_of_other(other_goes);
+    if (!journal_->delete_session({"ses_other"})) std::abort();
+    tell_of_other(other_gone);
+  }
+
+  void tell_of_other(other_stage x) {
+    say(acks_, other_run + std::string{" "} +
+                   std::to_string(static_cast<int>(x)) + "\n");
+  }
+
   void append(const std::string& run, std::size_t k) {
     wait_until(5);
     {
@@ -159,6 +217,44 @@ void check_recovered(const fs::path& folder, const child_end& end) {
   for (std::size_t k = 0; effects >> run >> k;) CHECK(stored[run] >= k);
 }
 
+/// It is there as a whole, with what was decided about it, or not at all.
+void check_other(const fs::path& folder, const child_end& end) {
+  const auto i = end.acknowledged.find(other_run);
+  const auto stage =
+      i == end.acknowledged.end() ? std::size_t{other_none} : i->second;
+  const auto journal = open_store(folder);
+  const auto found = journal->load_session({"ses_other"});
+  if (!found) {
+    CHECK(found.error().code == errc::not_found);
+    CHECK((stage == other_none || stage >= other_goes));
+    if (stage == other_none) return;
+    storage::sqlite::database db{folder / "riffle.db", std::chrono::seconds{1}};
+    for (const std::string rest :
+         {"runs WHERE n = 1", "heads WHERE n = 1",
+          "messages WHERE key >> 32 = 1", "calls WHERE key >> 32 = 1",
+          "blocks WHERE key >> 40 = 1", "feed WHERE key >> 40 = 1",
+          "outputs WHERE id = 'call_other'",
+          "proposals WHERE id = 'prop_other'",
+          "decisions WHERE proposal = 'prop_other'",
+          "files WHERE session = 'ses_other'"})
+      CHECK(db.integer("SELECT count(*) FROM " + rest) == 0);
+    return;
+  }
+  CHECK(stage < other_gone);
+  if (stage == other_none) return;
+  CHECK(read_all(*journal, other_run).value() ==
+        make_lines(other_run, 1, 5, 400));
+  CHECK(found->messages.size() == 1);
+  CHECK(found->proposals.size() == 1);
+  CHECK(journal->load_output({"call_other"}));
+  CHECK(journal->load_files({"ses_other"})->size() == 1);
+  const auto decided = journal->decisions_of({{"prop_other"}});
+  REQUIRE(decided);
+  if (stage >= other_decided) CHECK(decided->size() == 1);
+  // Nobody's, or a dead process's: whoever asks can delete it.
+  CHECK(journal->delete_session({"ses_other"}));
+}
+
 bool full() { return std::getenv("RIFFLE_TEST_FULL") != nullptr; }
 
 /// Kills at N = 1, 2, 3 … until a child ends by itself; returns that N.
@@ -174,6 +270,7 @@ std::uint64_t kill_everywhere(const std::string& how, std::uint64_t begin,
     const auto end = run_child(
         folder.path(), {"RIFFLE_TEST_KILL_AT=" + std::to_string(n), how});
     check_recovered(folder.path(), end);
+    check_other(folder.path(), end);
     if (end.finished) return n;
     REQUIRE(end.killed);
   }

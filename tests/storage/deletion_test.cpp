@@ -32,9 +32,12 @@ void add_session(storage::journal& to, const std::string& name, bool ends) {
       {run.id,
        storage::event_block{1, 2,
                             std::make_shared<const std::string>(
-                                "{\"type\":\"x\",\"data\":{\"id\":\"call_a" +
-                                name + "\"}}\n{\"data\":{\"id\":\"call_b" +
-                                name + "\",\"t\":\"" + word + "\"}}\n")},
+                                "{\"seq\":1,\"run_id\":\"run_" + name +
+                                "\",\"event_type\":\"run_started\",\"data\":{"
+                                "\"session_id\":\"ses_" +
+                                name + "\",\"id\":\"call_a" + name +
+                                "\"}}\n{\"data\":{\"id\":\"call_b" + name +
+                                "\",\"t\":\"" + word + "\"}}\n")},
        {make_message(run, word), call("call_a"), call("call_b"), proposal,
         storage::output_record{{"call_a" + name}, word},
         storage::output_record{{"call_b" + name}, word},
@@ -192,4 +195,53 @@ TEST_CASE("a run whose row is lost leaves its number to nobody") {
   CHECK(opened->last_seq == 0);
   REQUIRE_FALSE(store(*journal, {{"run_3"}, make_block("run_3", 1, 2), {}}));
   CHECK(read_all(*journal, "run_3").value() == make_lines("run_3", 1, 2));
+}
+
+TEST_CASE("what is left of a run whose row is lost goes with its session") {
+  const std::string sql = GENERATE(
+      "DELETE FROM runs WHERE n = 2",
+      "DELETE FROM runs WHERE n = 2; DELETE FROM messages WHERE key >> 32 = 2",
+      "DELETE FROM runs WHERE n = 2; DELETE FROM heads WHERE n = 2; "
+      "UPDATE messages SET key = key | (1 << 62) WHERE key >> 32 = 2",
+      "DELETE FROM runs WHERE n = 2; UPDATE calls SET key = -key WHERE key >> "
+      "32 = 2; UPDATE blocks SET key = -key WHERE key >> 40 = 2",
+      "UPDATE blocks SET key = key | (1 << 62) WHERE key >> 40 = 2",
+      "UPDATE calls SET key = key | (1 << 62) WHERE key >> 32 = 2",
+      "UPDATE messages SET key = -key WHERE key >> 32 = 2");
+  const bool ends = GENERATE(true, false);
+  CAPTURE(sql, ends);
+  const scratch_folder folder;
+  {
+    const auto journal = open_store(folder.path());
+    for (const std::string name : {"1", "2", "3"})
+      add_session(*journal, name, ends);
+  }
+  change_file(folder.path(), sql);
+  REQUIRE(holds_trace(folder.path()));
+  std::vector<std::string> notes;
+  const auto journal = open_store(folder.path(), &notes);
+  for (int times = 0; times < 2; ++times) REQUIRE(journal->list_sessions(9));
+  REQUIRE(notes.size() == 1);
+  CHECK(notes[0].ends_with("deletes what is left of ses_2"));
+  const auto left = storage::load_readable(*journal, {"ses_2"});
+  REQUIRE(left);
+  CHECK(left->session.runs.size() + left->lost_runs >= 1);
+  REQUIRE(journal->delete_session({"ses_2"}));
+  CHECK_FALSE(holds_trace(folder.path()));
+  CHECK_FALSE(storage::load_readable(*journal, {"ses_2"}));
+  for (const std::string name : {"1", "3"}) {
+    CHECK(journal->load_session({"ses_" + name}));
+    CHECK(read_all(*journal, "run_" + name));
+  }
+}
+
+TEST_CASE("what is left of a run is found in the log of commits") {
+  const scratch_folder folder;
+  const auto journal = open_store(folder.path());
+  for (const std::string name : {"1", "2"}) add_session(*journal, name, true);
+  change_file(folder.path(),
+              "DELETE FROM runs WHERE n = 2; DELETE FROM messages");
+  REQUIRE(journal->delete_session({"ses_2"}));
+  CHECK_FALSE(holds_trace(folder.path()));
+  CHECK(read_all(*journal, "run_1"));
 }

@@ -260,3 +260,79 @@ TEST_CASE("damage that SQLite itself meets ends all writing of the process") {
     REQUIRE_FALSE(store(*journal, workload_unit("run_" + n, n == "a" ? 2 : 1)));
   }
 }
+
+TEST_CASE("a run that is given up counts as suspended no more") {
+  const scratch_folder folder;
+  fail_storage_at(0, SQLITE_OK);
+  const auto journal = open_store(folder.path());
+  REQUIRE(journal->open_run(make_run("ses_run_a", "run_a")));
+  const auto gauge = std::make_shared<suspended_gauge>();
+  read_metrics(gauge);
+  REQUIRE(store(*journal, {{"run_a"}, make_block("run_a", 7, 9), {}}));
+  CHECK(gauge->now == 1);
+  SECTION("alone") { REQUIRE(journal->disown_run({"run_a"})); }
+  SECTION("with all the others") { REQUIRE(journal->leave_runs()); }
+  CHECK(gauge->now == 0);
+  REQUIRE(journal->adopt_run({"run_a"}));
+  CHECK_FALSE(store(*journal, workload_unit("run_a", 1)));
+  read_metrics(nullptr);
+}
+
+TEST_CASE("who ends a suspension ends none that began since") {
+  storage::suspended_runs all;
+  const run_id run{"run_1"};
+  CHECK(all.mark(run) == 0);
+  all.halt(run, {errc::storage_unavailable, "append", "first"});
+  all.release(run, 0);  // it began since nothing was known of it
+  REQUIRE(all.find(run));
+  const auto first = all.mark(run);
+  all.release(run, first);
+  CHECK_FALSE(all.find(run));
+  all.halt(run, {errc::storage_unavailable, "append", "second"});
+  all.release(run, first);
+  REQUIRE(all.find(run));
+  CHECK(all.find(run)->message == "second");
+}
+
+TEST_CASE("a decision and a deletion on a full disk are whole or not there") {
+  const auto code = GENERATE(SQLITE_FULL, SQLITE_IOERR_WRITE);
+  std::uint64_t k = 1;
+  for (bool failed = true; failed; ++k) {
+    CAPTURE(k, code);
+    const scratch_folder folder;
+    fail_storage_at(0, SQLITE_OK);
+    const auto journal = open_store(folder.path());
+    const auto run = journal->open_run(make_run("ses_run_a", "run_a"))->run;
+    auto unit = workload_unit("run_a", 1);
+    unit.changes.emplace_back(make_proposal(run, "prop_1"));
+    REQUIRE_FALSE(store(*journal, std::move(unit)));
+    const auto decide = [&] {
+      return journal->decide(make_decision("prop_1"), "d1");
+    };
+    const auto decided = [&] {
+      return !journal->decisions_of({{"prop_1"}})->empty();
+    };
+    fail_storage_at(k, code);
+    const auto first = decide();
+    if (!first) check_unavailable(first.error());
+    fail_storage_at(0, SQLITE_OK);
+    CHECK(decided() == first.has_value());
+    REQUIRE(decide());
+    CHECK(decided());
+    REQUIRE(journal->disown_run({"run_a"}));
+    fail_storage_at(k, code);
+    const auto gone = journal->delete_session({"ses_run_a"});
+    if (!gone) check_unavailable(gone.error());
+    fail_storage_at(0, SQLITE_OK);
+    const auto left = journal->load_session({"ses_run_a"});
+    CHECK(left.has_value() == !gone.has_value());
+    if (left) {
+      CHECK(left->proposals.size() == 1);
+      CHECK(read_all(*journal, "run_a").value() ==
+            *workload_unit("run_a", 1).block->lines);
+      CHECK(journal->delete_session({"ses_run_a"}));
+    }
+    failed = !first || !gone;
+  }
+  CHECK(k > 5);
+}

@@ -182,3 +182,22 @@ TEST_CASE("a run whose session's name is damaged goes with its session") {
   CHECK(journal->list_sessions(10)->empty());
   CHECK(journal->list_runs({})->empty());
 }
+
+TEST_CASE("a session whose name is damaged is listed as its record names it") {
+  const scratch_folder folder;
+  {
+    const auto journal = open_store(folder.path());
+    for (const std::string name : {"1", "2", "3"})
+      REQUIRE(journal->open_run(make_run("ses_" + name, "run_" + name)));
+  }
+  const std::string name = GENERATE("'ses_X'", "NULL", "'a' || char(0)");
+  change_file(folder.path(),
+              "UPDATE runs SET session = " + name + " WHERE n = 2");
+  const auto journal = open_store(folder.path());
+  const auto all = journal->list_sessions(10);
+  REQUIRE(all);
+  CHECK(*all == std::vector<session_id>{{"ses_3"}, {"ses_2"}, {"ses_1"}});
+  CHECK(storage::load_readable(*journal, {"ses_2"}));
+  REQUIRE(journal->delete_session({"ses_2"}));
+  CHECK(journal->list_sessions(10)->size() == 2);
+}
