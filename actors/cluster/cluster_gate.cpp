@@ -123,16 +123,27 @@ void cluster_gate_state::on_ask_status() {
   self->send(from->second.peer, std::move(out));
 }
 
+/// A process that was stopped reads it late, when who asked has told somebody
+/// that it failed: so it is obeyed once who asked still answers. Who has fenced
+/// us says so before it answers.
 void cluster_gate_state::on_ask_drain(const cluster::ask_drain& x) {
   auto* from = sender();
   if (from == nullptr || from->second.at != phase::joined) return;
-  if (x.node.empty()) {
+  auto& at = from->second;
+  at.wish = link::drain_wish{x.node, ++last_ping};
+  at.watch.on_ping(last_ping, now());
+  self->send(at.peer, cluster::ping{last_ping});
+}
+
+void cluster_gate_state::drain_as_asked(link& x) {
+  const auto asked = std::exchange(x.wish, {})->node;
+  if (asked.empty()) {
     if (setup.on_drain_asked) setup.on_drain_asked();
     return;
   }
-  from->second.drains = x.node;
+  x.drains = asked;
   for (const auto& [number, node] : links)
-    if (node.at == phase::joined && node.is_node && node.who.name == x.node)
+    if (node.at == phase::joined && node.is_node && node.who.name == asked)
       self->send(node.peer, cluster::ask_drain{});
 }
 

@@ -57,6 +57,11 @@ struct someone {
       self->set_default_handler(caf::drop);
       return caf::behavior{
           [this](cluster::status& x) { status = std::move(x); },
+          [this, self](const cluster::ping& x) {
+            const auto from =
+                caf::actor_cast<caf::actor>(self->current_sender());
+            if (!silent) self->send(from, cluster::pong{x.number, {}});
+          },
           [this](const cluster::ask_drain& x) { asked = x.node.empty(); }};
     });
     cluster::hello hello;
@@ -86,6 +91,7 @@ struct someone {
   caf::actor who;
   cluster::status status;
   bool asked = false;
+  bool silent = false;
 };
 
 }  // namespace
@@ -179,6 +185,38 @@ TEST_CASE("who asks a process is told the nodes that have joined it") {
     asks.say(cluster::ask_status{});
     CHECK(at("gpu-1").state == "lost");
   }
+}
+
+TEST_CASE("a node that hears late of a drain that failed is not drained") {
+  cluster_scene x{"riffle", {.timeout = 5s}};  // its clock stood still
+  someone asks{x, "asks", false};
+  x.pass(1s);
+  x.set_line(line_state::held);
+  asks.say(cluster::ask_drain{"alpha"});
+  const bool late = GENERATE(false, true);
+  if (late) {
+    x.pass(3200ms);
+    asks.say(cluster::ask_status{});
+    REQUIRE(asks.status.nodes.size() == 1);
+    CHECK(asks.status.nodes[0].state == "lost");
+  }
+  x.set_line(line_state::open);
+  x.pass(1s);
+  CHECK(x.drains_asked == (late ? 0 : 1));
+  CHECK(x.nodes.at(0).state == "up");
+  if (!late) return;
+  asks.say(cluster::ask_drain{"alpha"});  // and another one is heard
+  CHECK(x.drains_asked == 1);
+}
+
+TEST_CASE("who asks for a drain and is silent then is not obeyed") {
+  cluster_scene x;
+  someone asks{x, "asks", false};
+  asks.silent = true;
+  asks.say(cluster::ask_drain{"alpha"});
+  CHECK(x.drains_asked == 0);
+  x.pass(5s);
+  CHECK(x.drains_asked == 0);
 }
 
 TEST_CASE("nodes with a name of their own each time fill no memory") {
