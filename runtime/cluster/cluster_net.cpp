@@ -74,11 +74,10 @@ caf::io::scribe_ptr make_scribe(caf::actor_system& system, unique_fd fd,
         caf::openssl::make_session(system, fd.get(), among != nullptr);
     if (!session) return nullptr;
     made = caf::make_counted<bounded_scribe<tls_policy>>(
-        loop, fd.get(), options.max_frame, true, std::move(among),
-        std::move(session));
+        loop, fd.get(), options, std::move(among), std::move(session));
   } else {
     made = caf::make_counted<bounded_scribe<caf::policy::tcp>>(
-        loop, fd.get(), options.max_frame, false, std::move(among));
+        loop, fd.get(), options, std::move(among));
   }
   static_cast<void>(fd.release());
   return made;
