@@ -89,12 +89,13 @@ void cluster_gate_state::on_load(host_load& x) {
   if (draining && hosted == 0) end_when_heard();
 }
 
-/// What runs no more was told to its origins; the process may end once they
-/// have heard it: a pong comes behind it.
+/// What runs no more was told to its origins, and that it is drained to who
+/// asked for that; the process may end once they have heard it: a pong comes
+/// behind it.
 void cluster_gate_state::end_when_heard() {
   if (std::exchange(drained, true)) return;
   for (const auto& [number, x] : links) {
-    if (x.at != phase::joined || x.who.observer) continue;
+    if (x.at != phase::joined) continue;
     last_words[number] = ++last_ping;
     self->send(x.peer, cluster::ping{last_ping});
   }

@@ -49,10 +49,12 @@ struct dialling {
   caf::actor gate;
 };
 
-/// A process of any name, for the origin of the scene.
+/// A process of any name, for the origin of the scene; or one that only looks
+/// at its node.
 struct someone {
-  someone(cluster_scene& of, const std::string& name, bool has_tools)
-      : scene{of} {
+  someone(cluster_scene& of, const std::string& name, bool has_tools,
+          bool looks = false)
+      : scene{of}, to{looks ? of.node : of.origin} {
     who = of.system->spawn([this](caf::event_based_actor* self) {
       self->set_default_handler(caf::drop);
       return caf::behavior{
@@ -62,6 +64,7 @@ struct someone {
                 caf::actor_cast<caf::actor>(self->current_sender());
             if (!silent) self->send(from, cluster::pong{x.number, {}});
           },
+          [this](const cluster::offers& x) { heard = x.draining; },
           [this](const cluster::ask_drain& x) { asked = x.node.empty(); }};
     });
     cluster::hello hello;
@@ -69,15 +72,19 @@ struct someone {
     hello.name = name;
     hello.instance = "of " + name;
     hello.epoch = 1;
+    hello.observer = looks;
     say(hello);
     cluster::offers offers;
     if (has_tools) offers.tools.push_back({.name = "tool of " + name});
     say(offers);
   }
-  ~someone() { leave(); }
+  ~someone() {
+    to = nullptr;
+    leave();
+  }
   template <class X>
   void say(X x) {
-    caf::send_as(who, scene.origin, std::move(x));
+    caf::send_as(who, to, std::move(x));
     scene.settle();
   }
   void leave() {
@@ -88,8 +95,10 @@ struct someone {
   }
 
   cluster_scene& scene;
+  caf::actor to;
   caf::actor who;
   cluster::status status;
+  bool heard = false;  ///< that what it asks takes no more calls
   bool asked = false;
   bool silent = false;
 };
@@ -217,6 +226,21 @@ TEST_CASE("who asks for a drain and is silent then is not obeyed") {
   CHECK(x.drains_asked == 0);
   x.pass(5s);
   CHECK(x.drains_asked == 0);
+}
+
+TEST_CASE("who asked a node to end has its word before it ends") {
+  cluster_scene x;
+  someone asks{x, "asks", false, true};
+  asks.say(cluster::ask_drain{});
+  CHECK(x.drains_asked == 1);
+  CHECK_FALSE(asks.heard);
+  asks.silent = true;
+  caf::anon_send(x.node, begin_drain{});
+  x.settle();
+  CHECK(asks.heard);
+  CHECK_FALSE(x.drained);
+  asks.leave();
+  CHECK(x.drained);
 }
 
 TEST_CASE("nodes with a name of their own each time fill no memory") {
