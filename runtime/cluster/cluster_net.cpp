@@ -239,6 +239,8 @@ void prepare(caf::actor_system_config& cfg, const net_options& x) {
   have_own_id(cfg);
   cfg.set("middleman.app-identifiers",
           std::vector<std::string>{"riffle-cluster"});
+  // What came is read and handed on by one thread (`around_reads`).
+  cfg.set("middleman.workers", std::size_t{0});
   // Ours notice first; these clear what is half open. Without TCP's own they
   // would be the only ones.
   cfg.set("middleman.heartbeat-interval", caf::timespan{2 * x.silence});

@@ -34,8 +34,8 @@ struct net_options {
   /// (TCP_USER_TIMEOUT, RFC 5482).
   duration silence = std::chrono::seconds{6};
   duration dial_limit = std::chrono::seconds{3};  ///< of each of its steps
-  /// Calls what takes in what came; empty: it is called as it is. Where nothing
-  /// that this wakes ever waits, the thread that reads may run it, too.
+  /// Calls what takes in what came, on the thread that reads: it may run there
+  /// what that wakes, as far as it never waits. Empty: it is called as it is.
   std::function<void(const std::function<void()>&)> around_reads{};
 };
 

@@ -262,11 +262,9 @@ expected<void> node::join_cluster(const node_parts& parts,
   cluster_part::parts x;
   x.config = config_;
   x.net = net;
-  // No handler of an application, which may wait, is called in such a process.
-  if (parts.offers)
-    x.net.around_reads = [inlined = inline_run_](const auto& work) {
-      inlined->run(work);
-    };
+  x.net.around_reads = [inlined = inline_run_](const auto& work) {
+    inlined->run(work, carriers);
+  };
   x.own = registry_;
   x.tools = tools_;
   x.board = nodes_;
