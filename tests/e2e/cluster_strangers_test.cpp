@@ -5,7 +5,6 @@
 #include <arpa/inet.h>
 #include <array>
 #include <cerrno>
-#include <cstdint>
 #include <cstdio>
 #include <ctime>
 #include <memory>
@@ -59,54 +58,25 @@ std::string with(const work_folder& folder, const std::string& name) {
          name + ".key\", ca = \"" + at + "ca.pem\" }\n";
 }
 
-/// What an origin says to this node in a run with one call.
-std::string record_run(const node_process& to) {
-  tcp_proxy between{to.address};
-  origin o{{between.address()}, {{"mark", {{"what", "1"}}}}};
-  const auto done = o.go();
-  INFO(done.err);
-  REQUIRE(result_of(done.out).at("outcome") == "ok");
-  auto said = between.said();
-  REQUIRE(said.size() > 500);
-  return said;
-}
-
-/// The header of a message of BASP that announces so many bytes.
-std::string header_of(std::uint32_t bytes) {
-  std::string out(32, '\0');
-  out[0] = 2;  // to an actor
-  for (int i = 0; i < 4; ++i)
-    out[static_cast<std::size_t>(4 + i)] =
-        static_cast<char>(bytes >> (24 - 8 * i));
-  return out;
-}
-
 }  // namespace
 
 TEST_CASE("what was recorded of a link runs nothing when it is said again") {
   const node_process a{"alpha"};
-  const auto recorded = record_run(a);
+  std::string recorded;
+  {
+    tcp_proxy between{a.address};
+    origin o{{between.address()}, {{"mark", {{"what", "1"}}}}};
+    const auto done = o.go();
+    INFO(done.err);
+    REQUIRE(result_of(done.out).at("outcome") == "ok");
+    recorded = between.said();
+  }
+  REQUIRE(recorded.size() > 500);
   REQUIRE(a.folder.lines("marks").size() == 1);
   talk_to(a.address, recorded, 2s);
   origin o{{a.address}, {{"mark", {{"what", "2"}}}}};
   CHECK(result_of(o.go().out).at("outcome") == "ok");
   CHECK(a.folder.lines("marks").size() == 2);
-}
-
-TEST_CASE("a message is as long as cluster.max_frame, and no byte longer") {
-  constexpr std::uint32_t limit = 2u << 20;
-  const node_process a{
-      "alpha", node_options{.words = {"--set", "cluster.max_frame=" +
-                                                   std::to_string(limit)}}};
-  const auto recorded = record_run(a);
-  for (const auto bytes : {limit, limit + 1})
-    talk_to(a.address, recorded + header_of(bytes), 500ms);
-  CHECK(eventually([&] {
-    return a.run->err().find(
-               "announces a message of 2097153 bytes, more than "
-               "cluster.max_frame") != std::string::npos;
-  }));
-  CHECK(a.run->err().find("of 2097152 bytes") == std::string::npos);
 }
 
 TEST_CASE("a certificate whose time is over lets nobody in, on either side") {
