@@ -143,7 +143,9 @@ class own_middleman : public caf::io::middleman_actor_impl {
     try {
       auto scribe = make_scribe(system(), std::move(*fd), options_, nullptr);
       if (scribe) return scribe;
-      socket_->problem = "TLS could not be begun";
+      socket_->problem =
+          "TLS could not be begun: it does not accept this certificate "
+          "(cluster.tls), or the reverse, or speaks no TLS";
     } catch (const std::exception& e) {
       socket_->problem = e.what();
     }
