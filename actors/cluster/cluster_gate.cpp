@@ -89,12 +89,13 @@ void cluster_gate_state::on_load(host_load& x) {
   if (draining && hosted == 0) end_when_heard();
 }
 
-/// What runs no more was told to its origins; the process may end once they
-/// have heard it: a pong comes behind it.
+/// What runs no more was told to its origins, and that it is drained to who
+/// asked for that; the process may end once they have heard it: a pong comes
+/// behind it.
 void cluster_gate_state::end_when_heard() {
   if (std::exchange(drained, true)) return;
   for (const auto& [number, x] : links) {
-    if (x.at != phase::joined || x.who.observer) continue;
+    if (x.at != phase::joined) continue;
     last_words[number] = ++last_ping;
     self->send(x.peer, cluster::ping{last_ping});
   }
@@ -123,16 +124,27 @@ void cluster_gate_state::on_ask_status() {
   self->send(from->second.peer, std::move(out));
 }
 
+/// A process that was stopped reads it late, when who asked has told somebody
+/// that it failed: so it is obeyed once who asked still answers. Who has fenced
+/// us says so before it answers.
 void cluster_gate_state::on_ask_drain(const cluster::ask_drain& x) {
   auto* from = sender();
   if (from == nullptr || from->second.at != phase::joined) return;
-  if (x.node.empty()) {
+  auto& at = from->second;
+  at.wish = link::drain_wish{x.node, ++last_ping};
+  at.watch.on_ping(last_ping, now());
+  self->send(at.peer, cluster::ping{last_ping});
+}
+
+void cluster_gate_state::drain_as_asked(link& x) {
+  const auto asked = std::exchange(x.wish, {})->node;
+  if (asked.empty()) {
     if (setup.on_drain_asked) setup.on_drain_asked();
     return;
   }
-  from->second.drains = x.node;
+  x.drains = asked;
   for (const auto& [number, node] : links)
-    if (node.at == phase::joined && node.is_node && node.who.name == x.node)
+    if (node.at == phase::joined && node.is_node && node.who.name == asked)
       self->send(node.peer, cluster::ask_drain{});
 }
 

@@ -101,6 +101,13 @@ struct cluster_gate_state {
     bool offered = false;  ///< what it has, or that it has nothing
     bool is_node = false;  ///< it had something
     bool unused = false;   ///< of some of it the board knows why not
+    /// It asked us to drain a node (empty: this process), and has to answer a
+    /// ping first: what was said long ago may be wanted no more.
+    struct drain_wish {
+      std::string node;
+      std::uint64_t ping = 0;
+    };
+    std::optional<drain_wish> wish{};
     std::string drains{};  ///< the node that it asked us to drain …
     bool drained = false;  ///< … has said since that it takes no more calls
     std::map<std::string, node_tool> tools{};
@@ -167,6 +174,7 @@ struct cluster_gate_state {
   void on_load(host_load& x);
   void on_ask_status();
   void on_ask_drain(const cluster::ask_drain& x);
+  void drain_as_asked(link& x);
   void on_begin_drain();
 
   /// The link of who sent the message; null: nobody we know.

@@ -193,6 +193,7 @@ void cluster_gate_state::on_refusal(const cluster::refusal& x) {
 
 void cluster_gate_state::join(link& x) {
   x.at = phase::joined;
+  x.wish.reset();
   x.watch.restart(now());
   begin_lease(x);
   count(x, true);
@@ -276,6 +277,7 @@ void cluster_gate_state::on_pong(cluster::pong& x) {
   }
   if (at.at == phase::fenced)
     return self->send(at.peer, cluster::fenced{at.who.epoch});
+  if (at.wish && x.number >= at.wish->ping) drain_as_asked(at);
   at.loads = std::move(x.loads);
   if (setup.board)
     for (const auto& load : at.loads)
@@ -330,6 +332,7 @@ void cluster_gate_state::on_fenced(const cluster::fenced& x) {
                    std::to_string(x.epoch) + "); it begins anew");
   end_origin(number, at, "it had given up on this process");
   at.our_epoch = ++last_epoch;
+  at.wish.reset();
   begin_lease(at);
   greet(at);
   // With the epoch it forgot the tools, and does not greet who is joined.

@@ -148,13 +148,19 @@ void remote_worker_state::on_done(const cluster::tag& tag, work::done& x) {
 
 /// The node's own worker died: the node replaces it, and has a circuit breaker.
 void remote_worker_state::on_lost(const cluster::tag& tag, work::lost& x) {
-  auto* call = find(tag, x.id);
+  const auto* call = find(tag, x.id);
   if (call == nullptr || call->attempt != x.attempt) return;
-  const auto dispatcher = call->who.dispatcher;
-  const auto id = x.id;
+  lose(call_id{x.id}, "on node " + setup.node + ": " + x.reason);
+}
+
+void remote_worker_state::lose(const call_id& id, std::string why) {
+  const auto& call = calls.at(id);
+  const auto dispatcher = call.who.dispatcher;
+  work::lost said{id, call.attempt, std::move(why)};
+  // Another attempt may say too little to come in pieces.
+  if (call.pieces) setup.keep_piece(id, cluster::piece{}, [](bool) {});
   forget(id);
-  x.reason = "on node " + setup.node + ": " + x.reason;
-  self->send(dispatcher, std::move(x));
+  self->send(dispatcher, std::move(said));
   self->send(pool, work::freed{id});
 }
 
@@ -162,6 +168,7 @@ void remote_worker_state::on_piece(const cluster::tag& tag, cluster::piece& x) {
   const auto token = tokens.find(tag.token);
   if (token == tokens.end()) return;
   if (!setup.keep_piece) return on_kept({tag.token, false});
+  calls.at(token->second).pieces = true;
   setup.keep_piece(
       token->second, std::move(x),
       [me = caf::actor_cast<caf::actor>(self), name = tag.token](bool kept) {
@@ -183,14 +190,7 @@ void remote_worker_state::on_link_lost(link_lost& x) {
   std::vector<call_id> reads;
   for (const auto& [id, call] : calls)
     if (call.eff == effect::read_only) reads.push_back(id);
-  for (const auto& id : reads) {
-    const auto& call = calls.at(id);
-    const auto dispatcher = call.who.dispatcher;
-    work::lost said{id, call.attempt, lost};
-    forget(id);
-    self->send(dispatcher, std::move(said));
-    self->send(pool, work::freed{id});
-  }
+  for (const auto& id : reads) lose(id, lost);
   if (calls.empty()) return self->quit();
   log_warn(name, lost + "; " + std::to_string(calls.size()) +
                      " calls that change something may still act there for " +
@@ -212,14 +212,7 @@ void remote_worker_state::end_all() {
   std::vector<call_id> all;
   all.reserve(calls.size());
   for (const auto& [id, call] : calls) all.push_back(id);
-  for (const auto& id : all) {
-    const auto& call = calls.at(id);
-    const auto dispatcher = call.who.dispatcher;
-    work::lost said{id, call.attempt, lost};
-    forget(id);
-    self->send(dispatcher, std::move(said));
-    self->send(pool, work::freed{id});
-  }
+  for (const auto& id : all) lose(id, lost);
   self->quit();
 }
 

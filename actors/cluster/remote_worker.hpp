@@ -9,6 +9,8 @@
 
 namespace riffle {
 
+/// Keeps a piece of a call's whole output, elsewhere, and says whether it
+/// could. A piece without bytes: what was kept of the call is dropped.
 using piece_keeper = std::function<void(const call_id&, cluster::piece,
                                         std::function<void(bool kept)>)>;
 
@@ -22,8 +24,7 @@ struct remote_setup {
   std::uint32_t places = 1;
   std::shared_ptr<work_board> board;
   std::function<std::string()> make_token;  ///< 128 random bits
-  /// Of outputs that a node keeps whole: keeps a piece, elsewhere, and says
-  /// whether it could. Empty: they are not kept.
+  /// Of outputs that a node keeps whole. Empty: they are not kept.
   piece_keeper keep_piece;
 };
 
@@ -42,7 +43,8 @@ struct remote_worker_state {
     std::shared_ptr<run_work> work;
     std::uint64_t reported = 0;  ///< the number of its last report
     bool taken = false;          ///< the node said that it has it
-    bool cut = false;            ///< of its whole output a part is not kept
+    bool pieces = false;         ///< some of its whole output came
+    bool cut = false;            ///< of that a part is not kept
   };
 
   void on_assignment(work::assignment& x, work_listeners& who);
@@ -64,6 +66,8 @@ struct remote_worker_state {
   /// The call of this answer, if it is the one that was given under its tag.
   given* find(const cluster::tag& tag, const call_id& id);
   void forget(const call_id& id);
+  /// This attempt is lost, and what came of its output.
+  void lose(const call_id& id, std::string why);
   void give_back(const call_id& id, std::uint32_t attempt,
                  const work_listener& to, const std::string& why);
   template <class... Ts>

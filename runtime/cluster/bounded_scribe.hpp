@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <sys/socket.h>
@@ -20,6 +21,7 @@
 #include <caf/io/scribe.hpp>
 
 #include "runtime/base/log.hpp"
+#include "runtime/cluster/cluster_net.hpp"
 
 static_assert(CAF_VERSION >= 1706 && CAF_VERSION < 1800,
               "connections of the cluster are made of parts of CAF 0.17.6 that "
@@ -108,13 +110,14 @@ class bounded_scribe : public caf::io::scribe {
  public:
   template <class... Ts>
   bounded_scribe(caf::io::network::default_multiplexer& loop, int fd,
-                 std::uint64_t max_frame, bool handshake,
-                 std::shared_ptr<strangers> among, Ts&&... policy)
+                 const net_options& options, std::shared_ptr<strangers> among,
+                 Ts&&... policy)
       : scribe{caf::io::network::conn_hdl_from_socket(fd)},
-        max_frame_{max_frame},
-        handshake_{handshake},
+        max_frame_{options.max_frame},
+        handshake_{options.tls.used()},
+        around_{options.around_reads},
         among_{std::move(among)},
-        silent_{handshake && among_},
+        silent_{handshake_ && among_},
         stream_{*this, loop, fd, std::forward<Ts>(policy)...} {
     if (!among_) return;
     among_->add(fd);
@@ -149,7 +152,7 @@ class bounded_scribe : public caf::io::scribe {
                std::size_t size) override {
     if (watch_.take(bytes, size)) {
       if (watch_.greeted()) is_known();
-      return scribe::consume(context, bytes, size);
+      return take_in(context, bytes, size);
     }
     refuse("sends a greeting without content");
     return true;  // the next read finds the end
@@ -217,6 +220,14 @@ class bounded_scribe : public caf::io::scribe {
     }
   }
 
+  bool take_in(caf::execution_unit* context, const void* bytes,
+               std::size_t size) {
+    if (!around_) return scribe::consume(context, bytes, size);
+    bool goes_on = true;
+    around_([&] { goes_on = scribe::consume(context, bytes, size); });
+    return goes_on;
+  }
+
   void is_known() {
     if (const auto among = std::exchange(among_, nullptr))
       among->remove(stream_.fd());
@@ -228,7 +239,8 @@ class bounded_scribe : public caf::io::scribe {
   }
 
   const std::uint64_t max_frame_;
-  const bool handshake_;
+  const bool handshake_;  ///< of TLS
+  const std::function<void(const std::function<void()>&)> around_;
   std::shared_ptr<strangers> among_;  ///< null: known, or dialled
   std::string from_;                  ///< of a stranger
   bool silent_;                       ///< of TLS, taken in: not a byte came yet

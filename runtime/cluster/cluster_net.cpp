@@ -74,11 +74,10 @@ caf::io::scribe_ptr make_scribe(caf::actor_system& system, unique_fd fd,
         caf::openssl::make_session(system, fd.get(), among != nullptr);
     if (!session) return nullptr;
     made = caf::make_counted<bounded_scribe<tls_policy>>(
-        loop, fd.get(), options.max_frame, true, std::move(among),
-        std::move(session));
+        loop, fd.get(), options, std::move(among), std::move(session));
   } else {
     made = caf::make_counted<bounded_scribe<caf::policy::tcp>>(
-        loop, fd.get(), options.max_frame, false, std::move(among));
+        loop, fd.get(), options, std::move(among));
   }
   static_cast<void>(fd.release());
   return made;
@@ -144,7 +143,9 @@ class own_middleman : public caf::io::middleman_actor_impl {
     try {
       auto scribe = make_scribe(system(), std::move(*fd), options_, nullptr);
       if (scribe) return scribe;
-      socket_->problem = "TLS could not be begun";
+      socket_->problem =
+          "TLS could not be begun: it does not accept this certificate "
+          "(cluster.tls), or the reverse, or speaks no TLS";
     } catch (const std::exception& e) {
       socket_->problem = e.what();
     }
@@ -240,6 +241,8 @@ void prepare(caf::actor_system_config& cfg, const net_options& x) {
   have_own_id(cfg);
   cfg.set("middleman.app-identifiers",
           std::vector<std::string>{"riffle-cluster"});
+  // What came is read and handed on by one thread (`around_reads`).
+  cfg.set("middleman.workers", std::size_t{0});
   // Ours notice first; these clear what is half open. Without TCP's own they
   // would be the only ones.
   cfg.set("middleman.heartbeat-interval", caf::timespan{2 * x.silence});

@@ -34,6 +34,9 @@ struct net_options {
   /// (TCP_USER_TIMEOUT, RFC 5482).
   duration silence = std::chrono::seconds{6};
   duration dial_limit = std::chrono::seconds{3};  ///< of each of its steps
+  /// Calls what takes in what came, on the thread that reads: it may run there
+  /// what that wakes, as far as it never waits. Empty: it is called as it is.
+  std::function<void(const std::function<void()>&)> around_reads{};
 };
 
 /// Whether the files can be used together: they can be read, the key is that of

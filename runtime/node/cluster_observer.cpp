@@ -113,13 +113,10 @@ caf::behavior observe_peers(observer* self, std::shared_ptr<picture> seen,
     st.places[st.seen->nodes[i].address] = i;
   // CAF prints what nobody expects on standard output, where the answer stands.
   self->set_default_handler(caf::drop);
-  self->set_down_handler(
-      [&st, through = drain.through](const caf::down_msg& x) {
-        if (const auto i = st.peers.find(x.source); i != st.peers.end())
-          st.close(i->second, i->second.told_to_drain && through.empty()
-                                  ? ""
-                                  : "the connection ended");
-      });
+  self->set_down_handler([&st](const caf::down_msg& x) {
+    if (const auto i = st.peers.find(x.source); i != st.peers.end())
+      st.close(i->second, "the connection ended");
+  });
   return {
       [self, me](const dialed& x) { on_dialed(self, x, me); },
       [self, &st](const cluster::hello& x) {

@@ -4,11 +4,13 @@
 // A process's part in its cluster: ports, the gate, what it offers and what it
 // takes of others. Made only where the configuration names a cluster.
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "actors/cluster/cluster_gate.hpp"
@@ -27,6 +29,13 @@ expected<cluster::net_options> net_options_of(const config::config& config);
 /// As this process greets others. `observer`: it only looks.
 cluster::hello hello_of(const config::config& config,
                         const std::string& program, bool observer);
+
+/// Actors that a thread that reads connections may run: they carry what came a
+/// step further and never wait. Not who calls handlers of an application: while
+/// one of these waits, no ping would be answered.
+inline constexpr std::array<std::string_view, 6> carriers{
+    "cluster_gate", "remote_worker", "call_host",
+    "tool_pool",    "tool_worker",   "dispatcher"};
 
 class cluster_part {
  public:

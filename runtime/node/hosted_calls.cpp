@@ -75,6 +75,7 @@ bool write_piece(const std::filesystem::path& file, const cluster::piece& x) {
   constexpr int plain = O_WRONLY | O_CLOEXEC | O_NOFOLLOW;
   const bool first = x.offset == 0;
   if (first) ::unlink(file.c_str());  // an earlier attempt's
+  if (x.bytes.empty()) return false;
   const unique_fd fd{
       ::open(file.c_str(), first ? plain | O_CREAT | O_EXCL : plain, 0600)};
   struct stat at{};

@@ -18,6 +18,7 @@
 #include "runtime/model/rate_limited_transport.hpp"
 #include "runtime/model/scripted_transport.hpp"
 #include "runtime/node/hosted_calls.hpp"
+#include "runtime/node/hosted_outputs.hpp"
 #include "runtime/node/mcp_part.hpp"
 #include "runtime/node/worker_tool.hpp"
 #include "runtime/scheduler/lifo_slot.hpp"
@@ -178,7 +179,7 @@ health_listener node::health_listener_for() const {
 
 // -- putting together ---------------------------------------------------------
 
-expected<void> node::open_data(std::filesystem::path& guard_dir,
+expected<void> node::open_data(bool offers, std::filesystem::path& guard_dir,
                                std::filesystem::path& output_dir) {
   const auto named = config::data_folder(config_->runtime);
   if (!named) return unexpected{named.error()};
@@ -196,6 +197,11 @@ expected<void> node::open_data(std::filesystem::path& guard_dir,
   for (const auto& folder : {guard_dir, output_dir})
     if (auto made = storage::make_private_folder(folder); !made)
       return unexpected{std::move(made.error())};
+  if (!offers) return {};
+  auto own = hosted_outputs::open(data_dir / "hosted");
+  if (!own) return unexpected{std::move(own.error())};
+  hosted_ = std::move(*own);
+  output_dir = hosted_->folder();
   return {};
 }
 
@@ -217,7 +223,8 @@ expected<void> node::compose(node_parts parts) {
   std::filesystem::path guard_dir;
   std::filesystem::path output_dir;
   if (!journal_)
-    if (auto ok = open_data(guard_dir, output_dir); !ok) return ok;
+    if (auto ok = open_data(parts.offers, guard_dir, output_dir); !ok)
+      return ok;
   if (parts.offers) {
     auto plain = make_plain_registry(*config_, parts.tools);
     if (!plain) return unexpected{std::move(plain.error())};
@@ -255,6 +262,9 @@ expected<void> node::join_cluster(const node_parts& parts,
   cluster_part::parts x;
   x.config = config_;
   x.net = net;
+  x.net.around_reads = [inlined = inline_run_](const auto& work) {
+    inlined->run(work, carriers);
+  };
   x.own = registry_;
   x.tools = tools_;
   x.board = nodes_;

@@ -36,6 +36,8 @@
 
 namespace riffle {
 
+class hosted_outputs;
+
 /// Parts that replace the standard ones.
 struct node_parts {
   std::vector<tools::tool_ptr> tools;         ///< beside the built-in ones
@@ -117,8 +119,9 @@ class node {
   struct system;
   explicit node(config::config config);
   expected<void> compose(node_parts parts);
-  /// The journal and folders of `runtime.data_dir`.
-  expected<void> open_data(std::filesystem::path& guard_dir,
+  /// The journal and folders of `runtime.data_dir`. `offers`: outputs here are
+  /// those of others.
+  expected<void> open_data(bool offers, std::filesystem::path& guard_dir,
                            std::filesystem::path& output_dir);
   void connect(std::map<std::string, std::string> scripts);
   [[nodiscard]] health_listener health_listener_for() const;
@@ -145,9 +148,10 @@ class node {
 
   std::shared_ptr<const config::config> config_;
   fault_hook faults_;
-  std::filesystem::path workspace_;     ///< absolute
-  std::filesystem::path outputs_;       ///< of long outputs; empty: nowhere
-  std::filesystem::path volley_locks_;  ///< empty: the journal is in memory
+  std::filesystem::path workspace_;         ///< absolute
+  std::filesystem::path outputs_;           ///< of long outputs; empty: nowhere
+  std::unique_ptr<hosted_outputs> hosted_;  ///< it is that of these
+  std::filesystem::path volley_locks_;      ///< empty: the journal is in memory
   std::shared_ptr<storage::journal> journal_;
   std::shared_ptr<tools::registry> registry_;
   std::shared_ptr<tools::catalog> tools_;

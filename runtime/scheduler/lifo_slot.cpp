@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/scheduler/lifo_slot.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <mutex>
@@ -20,6 +21,7 @@
 #include <caf/execution_unit.hpp>
 #include <caf/policy/unprofiled.hpp>
 #include <caf/resumable.hpp>
+#include <caf/scheduled_actor.hpp>
 #include <caf/scheduler/coordinator.hpp>
 
 #include "runtime/scheduler/coalescing_clock.hpp"
@@ -39,8 +41,10 @@ class run_queue final : public caf::execution_unit {
  public:
   static constexpr std::size_t limit = 256;
 
-  explicit run_queue(caf::actor_system& system)
-      : caf::execution_unit{&system}, outer_{std::exchange(current(), this)} {}
+  run_queue(caf::actor_system& system, std::span<const std::string_view> only)
+      : caf::execution_unit{&system},
+        only_{only},
+        outer_{std::exchange(current(), this)} {}
   ~run_queue() override {
     current() = outer_;
     // Actors leave CAF's logger with the thread; a system waits for its end.
@@ -56,7 +60,8 @@ class run_queue final : public caf::execution_unit {
   }
 
   bool take_over(const caf::actor_system& where, caf::resumable* job) {
-    if (&where != &system() || jobs_.size() >= limit) return false;
+    if (&where != &system() || jobs_.size() >= limit || !may_run(*job))
+      return false;
     jobs_.push_back(job);
     return true;
   }
@@ -80,6 +85,14 @@ class run_queue final : public caf::execution_unit {
   }
 
  private:
+  [[nodiscard]] bool may_run(const caf::resumable& job) const {
+    if (only_.empty()) return true;
+    if (job.subtype() != caf::resumable::scheduled_actor) return false;
+    const std::string_view name =
+        static_cast<const caf::scheduled_actor&>(job).name();
+    return std::ranges::find(only_, name) != only_.end();
+  }
+
   /// To the workers.
   void hand_over(caf::resumable* job) {
     current() = nullptr;
@@ -88,6 +101,7 @@ class run_queue final : public caf::execution_unit {
   }
 
   std::deque<caf::resumable*> jobs_;
+  const std::span<const std::string_view> only_;
   run_queue* outer_;
 };
 
@@ -239,7 +253,8 @@ class coordinator final : public caf::scheduler::coordinator<lifo_slot> {
 
 }  // namespace
 
-void inline_run::run(const std::function<void()>& work) {
+void inline_run::run(const std::function<void()>& work,
+                     std::span<const std::string_view> only) {
   constexpr auto long_time = std::chrono::milliseconds{5};
   constexpr auto rest = std::chrono::milliseconds{200};
   using clock = std::chrono::steady_clock;
@@ -249,7 +264,7 @@ void inline_run::run(const std::function<void()>& work) {
     lock.unlock();
     return work();
   }
-  run_queue line{*system_};
+  run_queue line{*system_, only};
   work();
   line.run();
   const auto end = clock::now();

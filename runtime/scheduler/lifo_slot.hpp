@@ -5,6 +5,8 @@
 #include <chrono>
 #include <functional>
 #include <shared_mutex>
+#include <span>
+#include <string_view>
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
@@ -39,8 +41,10 @@ class inline_run {
   /// that, and after `close`, the work alone is done.
   void open(caf::actor_system& system);
 
-  /// Calls `work`, then runs the actors that messages of `work` woke.
-  void run(const std::function<void()>& work);
+  /// Calls `work`, then runs the actors that messages of `work` woke. `only`:
+  /// those of these names, the rest goes to the workers; none: all.
+  void run(const std::function<void()>& work,
+           std::span<const std::string_view> only = {});
 
   /// Waits for rounds that are on their way; later ones only call `work`. Call
   /// it before the system ends, not from an actor.

@@ -77,3 +77,50 @@ TEST_CASE("a node that has to look at a call goes on with others meanwhile") {
   x.answer("b", "done");
   CHECK(x.done("b") != nullptr);
 }
+
+TEST_CASE(
+    "a node runs what it offers, for who is no observer, and nothing else") {
+  cluster_scene x;
+  std::vector<work::done> told;
+  auto other = x.system->spawn([&](caf::event_based_actor* self) {
+    self->set_default_handler(caf::drop);
+    return caf::behavior{[&](const cluster::tag&, work::done& y) {
+      told.push_back(std::move(y));
+    }};
+  });
+  const bool observer = GENERATE(false, true);
+  cluster::hello hello;
+  hello.group = "riffle";
+  hello.name = "other";
+  hello.instance = "o2";
+  hello.epoch = 1;
+  hello.observer = observer;
+  caf::send_as(other, x.node, hello);
+  x.settle();
+  // The node's epoch for its second link.
+  const auto ask = [&](const std::string& tool, const std::string& id) {
+    work::assignment what;
+    what.run = run_id{"run_2"};
+    what.attempt = 1;
+    what.call.id = call_id{id};
+    what.call.tool = tool;
+    what.call.arguments = "{}";
+    caf::send_as(other, x.node, cluster::tag{2, "token of " + id}, what);
+    x.settle();
+  };
+  ask("bash", "a");
+  ask("bash", "c");
+  ask("look", "b");
+  CHECK_FALSE(x.at_node.contains("a"));
+  CHECK(x.at_node.contains("b") != observer);
+  REQUIRE(told.size() == (observer ? 3 : 2));
+  for (const auto& y : told) {
+    CHECK(y.result.how == outcome::failed);
+    REQUIRE(y.result.err);
+    CHECK(y.result.err->code == errc::tool_unavailable);
+    CHECK((y.result.err->message.find("does not offer `bash`") !=
+           std::string::npos) != observer);
+  }
+  caf::anon_send_exit(other, caf::exit_reason::kill);
+  x.settle();
+}

@@ -99,6 +99,22 @@ TEST_CASE("a whole output that is not kept here is not said to be kept") {
   CHECK(about.find("1048576") != std::string::npos);
 }
 
+TEST_CASE("of an attempt that is lost no half of an output is kept") {
+  cluster_scene x;
+  x.hold_pieces = true;
+  x.give("a");
+  x.output = std::make_shared<plain_stream>(std::string(4u << 20, 'z'));
+  caf::anon_send(x.at_node.at("a").who.dispatcher, work::done{{"a"}, 1});
+  x.settle();
+  x.keep_next();
+  REQUIRE(x.kept.contains("a"));
+  caf::anon_send_exit(x.line_to_node, caf::exit_reason::kill);
+  x.settle();
+  REQUIRE(x.lost("a"));
+  while (!x.asked_to_keep.empty()) x.keep_next();
+  CHECK_FALSE(x.kept.contains("a"));
+}
+
 TEST_CASE("a node's own limit for silence ends a call") {
   cluster_scene x;
   x.idle_at_node = 1s;

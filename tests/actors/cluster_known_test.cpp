@@ -49,14 +49,22 @@ struct dialling {
   caf::actor gate;
 };
 
-/// A process of any name, for the origin of the scene.
+/// A process of any name, for the origin of the scene; or one that only looks
+/// at its node.
 struct someone {
-  someone(cluster_scene& of, const std::string& name, bool has_tools)
-      : scene{of} {
+  someone(cluster_scene& of, const std::string& name, bool has_tools,
+          bool looks = false)
+      : scene{of}, to{looks ? of.node : of.origin} {
     who = of.system->spawn([this](caf::event_based_actor* self) {
       self->set_default_handler(caf::drop);
       return caf::behavior{
           [this](cluster::status& x) { status = std::move(x); },
+          [this, self](const cluster::ping& x) {
+            const auto from =
+                caf::actor_cast<caf::actor>(self->current_sender());
+            if (!silent) self->send(from, cluster::pong{x.number, {}});
+          },
+          [this](const cluster::offers& x) { heard = x.draining; },
           [this](const cluster::ask_drain& x) { asked = x.node.empty(); }};
     });
     cluster::hello hello;
@@ -64,15 +72,19 @@ struct someone {
     hello.name = name;
     hello.instance = "of " + name;
     hello.epoch = 1;
+    hello.observer = looks;
     say(hello);
     cluster::offers offers;
     if (has_tools) offers.tools.push_back({.name = "tool of " + name});
     say(offers);
   }
-  ~someone() { leave(); }
+  ~someone() {
+    to = nullptr;
+    leave();
+  }
   template <class X>
   void say(X x) {
-    caf::send_as(who, scene.origin, std::move(x));
+    caf::send_as(who, to, std::move(x));
     scene.settle();
   }
   void leave() {
@@ -83,9 +95,12 @@ struct someone {
   }
 
   cluster_scene& scene;
+  caf::actor to;
   caf::actor who;
   cluster::status status;
+  bool heard = false;  ///< that what it asks takes no more calls
   bool asked = false;
+  bool silent = false;
 };
 
 }  // namespace
@@ -179,6 +194,53 @@ TEST_CASE("who asks a process is told the nodes that have joined it") {
     asks.say(cluster::ask_status{});
     CHECK(at("gpu-1").state == "lost");
   }
+}
+
+TEST_CASE("a node that hears late of a drain that failed is not drained") {
+  cluster_scene x{"riffle", {.timeout = 5s}};  // its clock stood still
+  someone asks{x, "asks", false};
+  x.pass(1s);
+  x.set_line(line_state::held);
+  asks.say(cluster::ask_drain{"alpha"});
+  const bool late = GENERATE(false, true);
+  if (late) {
+    x.pass(3200ms);
+    asks.say(cluster::ask_status{});
+    REQUIRE(asks.status.nodes.size() == 1);
+    CHECK(asks.status.nodes[0].state == "lost");
+  }
+  x.set_line(line_state::open);
+  x.pass(1s);
+  CHECK(x.drains_asked == (late ? 0 : 1));
+  CHECK(x.nodes.at(0).state == "up");
+  if (!late) return;
+  asks.say(cluster::ask_drain{"alpha"});  // and another one is heard
+  CHECK(x.drains_asked == 1);
+}
+
+TEST_CASE("who asks for a drain and is silent then is not obeyed") {
+  cluster_scene x;
+  someone asks{x, "asks", false};
+  asks.silent = true;
+  asks.say(cluster::ask_drain{"alpha"});
+  CHECK(x.drains_asked == 0);
+  x.pass(5s);
+  CHECK(x.drains_asked == 0);
+}
+
+TEST_CASE("who asked a node to end has its word before it ends") {
+  cluster_scene x;
+  someone asks{x, "asks", false, true};
+  asks.say(cluster::ask_drain{});
+  CHECK(x.drains_asked == 1);
+  CHECK_FALSE(asks.heard);
+  asks.silent = true;
+  caf::anon_send(x.node, begin_drain{});
+  x.settle();
+  CHECK(asks.heard);
+  CHECK_FALSE(x.drained);
+  asks.leave();
+  CHECK(x.drained);
 }
 
 TEST_CASE("nodes with a name of their own each time fill no memory") {

@@ -124,6 +124,8 @@ void cluster_scene::make_origin() {
                            const std::function<void(bool)>& done) {
     auto keep = [this, id, x, done] {
       if (refuse_pieces) return done(false);
+      if (x.bytes.empty()) kept.erase(id.value);
+      if (x.bytes.empty()) return done(false);
       auto& text = kept[id.value];
       text.resize(
           std::max<std::size_t>(text.size(), x.offset + x.bytes.size()));
@@ -162,12 +164,15 @@ void cluster_scene::make_node(const std::string& group) {
                   .parameters = R"({"type":"object"})",
                   .places = 2}};
   gate.random01 = [] { return 0.5; };
+  gate.watch.timeout = times.timeout;
   gate.on_drained = [this] { drained = true; };
+  gate.on_drain_asked = [this] { ++drains_asked; };
   gate.spawn_host = [this](const caf::actor& to) {
     host_setup host;
     host.gate = to;
-    host.pool = [this](const std::string&) {
-      return caf::actor_cast<tool_pool_actor>(node_pool);
+    host.pool = [this](const std::string& tool) {
+      return tool == "look" ? caf::actor_cast<tool_pool_actor>(node_pool)
+                            : tool_pool_actor{};
     };
     host.places = {{"look", 2}};
     host.board = std::make_shared<work_board>();

@@ -26,6 +26,7 @@ enum class line_state { open, cut, held };
 struct node_times {
   duration orphan_after = std::chrono::seconds{5};
   duration host_grace = std::chrono::milliseconds{500};
+  duration timeout = std::chrono::seconds{3};
 };
 
 struct cluster_scene {
@@ -71,6 +72,7 @@ struct cluster_scene {
   std::vector<std::size_t> tools_when_known;
   std::vector<node_view> nodes;
   bool drained = false;
+  int drains_asked = 0;                     ///< of the node
   int dials = 0;                            ///< of the origin
   std::map<std::string, std::string> kept;  ///< outputs, by call
   std::shared_ptr<output_stream> output;    ///< of the next result

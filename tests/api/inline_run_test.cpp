@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A thread that is not the scheduler's runs the actors that it wakes.
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <optional>
 #include <thread>
 
 #include <caf/all.hpp>
@@ -52,6 +54,13 @@ struct lent_system {
   inline_run inlined;
 };
 
+struct carries {
+  static inline const char* name = "carries";
+};
+struct calls_others {
+  static inline const char* name = "calls_others";
+};
+
 const auto here = [] { return std::this_thread::get_id(); };
 
 }  // namespace
@@ -98,4 +107,31 @@ TEST_CASE("actors that keep each other busy do not keep the thread") {
   CHECK(over.get_future().wait_for(testing::scaled(20s)) ==
         std::future_status::ready);
   caf::anon_send_exit(one, caf::exit_reason::kill);
+}
+
+TEST_CASE(
+    "a thread that lends itself to some actors leaves others to workers") {
+  lent_system x;
+  std::promise<std::thread::id> first;
+  std::promise<std::thread::id> second;
+  auto other =
+      x.system->spawn([&second](caf::stateful_actor<calls_others>* self) {
+        return caf::behavior{[&second, self](int) {
+          second.set_value(std::this_thread::get_id());
+          self->quit();
+        }};
+      });
+  auto one = x.system->spawn([&](caf::stateful_actor<carries>* self) {
+    return caf::behavior{[&first, other, self](int) {
+      first.set_value(std::this_thread::get_id());
+      self->send(other, 1);
+      self->quit();
+    }};
+  });
+  while (!lent_system::is_waiting(one) || !lent_system::is_waiting(other))
+    std::this_thread::yield();
+  constexpr std::array<std::string_view, 1> some{"carries"};
+  x.inlined.run([&] { caf::anon_send(one, 1); }, some);
+  CHECK(first.get_future().get() == here());
+  CHECK(second.get_future().get() != here());
 }

@@ -12,8 +12,11 @@ latency  p50 and p99 of a call (one after the other) and of a report, here, on
 many     64 calls of 200 ms on four nodes of four places each: a thread of the
          node that waits for a page (`fetch`), and a program (`sleep`)
 joined   memory and CPU of a process that is linked to 10 and to 30 nodes
-big      an output of 1 GB: the most memory on both sides, and reports of
-         another call meanwhile
+big      an output of 1 GB, here and from a node: the most memory on both
+         sides, and reports of another call meanwhile
+hosts    calls and latency again, each node in a network namespace of its own
+         behind a veth pair, with TLS (elsewhere there is none without);
+         skipped, with a word, where that cannot be made
 CPU is by wait4 and /proc. Needs python3 alone.
 """
 import http.server
@@ -29,7 +32,7 @@ import time
 
 RIFFLE = os.path.abspath(sys.argv[1])
 CALLS = int(sys.argv[2]) if len(sys.argv) > 2 else 2000
-PARTS = sys.argv[3:] or ["calls", "latency", "many", "joined", "big"]
+PARTS = sys.argv[3:] or ["calls", "latency", "many", "joined", "big", "hosts"]
 TICK = os.sysconf("SC_CLK_TCK")
 BIG = int(os.environ.get("RIFFLE_BENCH_BYTES", 10**9))
 TOOLS = f"""
@@ -79,19 +82,51 @@ def percentile(values, part):
     return values[min(len(values) - 1, int(len(values) * part))]
 
 
+class Host:
+    """A network namespace behind a veth pair, of an own one."""
+
+    def __init__(self, number):
+        self.number = number
+        self.here, self.address = f"10.9.{number}.1", f"10.9.{number}.2"
+        self.keeper = subprocess.Popen(["unshare", "-n", "sleep", "100000"])
+        own = os.readlink("/proc/self/ns/net")
+        while os.readlink(f"/proc/{self.keeper.pid}/ns/net") == own:
+            time.sleep(0.01)
+        this, that = f"v{number}", f"w{number}"
+        for command in (
+                f"ip link add name {this} type veth peer name {that}",
+                f"ip link set {that} netns {self.keeper.pid}",
+                f"ip addr add {self.here}/24 dev {this}",
+                f"ip link set {this} up"):
+            subprocess.run(command.split(), check=True)
+        for command in ("ip link set lo up",
+                        f"ip addr add {self.address}/24 dev {that}",
+                        f"ip link set {that} up"):
+            subprocess.run(self.inside() + command.split(), check=True)
+
+    def inside(self):
+        return ["nsenter", "-t", str(self.keeper.pid), "-n"]
+
+    def end(self):
+        self.keeper.kill()
+        self.keeper.wait()
+
+
 class Node:
-    def __init__(self, folder, name, cluster, join=()):
+    def __init__(self, folder, name, cluster, join=(), host=None):
         self.folder = os.path.join(folder, name)
         os.mkdir(self.folder)
         open(os.path.join(self.folder, "a.txt"), "w").write("a\n")
         config = os.path.join(self.folder, "node.toml")
         open(config, "w").write(
             f'[runtime]\ndata_dir = "data"\nlog = {{ level = "error" }}\n'
-            f'[cluster]\nlisten = "127.0.0.1:0"\nname = "{name}"\n'
+            f'[cluster]\nlisten = "{host.address if host else "127.0.0.1"}:0"\n'
+            f'name = "{name}"\n'
             f'join = {json.dumps(list(join))}\n{cluster(name)}\n'
             f'[node]\ntools = {NAMES}\n[tools.read]\nconcurrency = 4\n'
             f'[tools.fetch]\nconcurrency = 4\nallow = ["{SLOW}"]\n' + TOOLS)
         self.run = subprocess.Popen(
+            (host.inside() if host else []) +
             [RIFFLE, "node", "--config", config], cwd=self.folder,
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         said = self.run.stdout.readline()
@@ -197,9 +232,10 @@ def both(values):
             f"{percentile(values, 0.99):.2f} ms")
 
 
-def with_nodes(folder, count, cluster, use):
+def with_nodes(folder, count, cluster, use, hosts=()):
     sub = tempfile.mkdtemp(dir=folder)
-    nodes = [Node(sub, f"n{i + 1}", cluster) for i in range(count)]
+    nodes = [Node(sub, f"n{i + 1}", cluster, host=hosts[i] if hosts else None)
+             for i in range(count)]
     try:
         return use(nodes)
     finally:
@@ -207,15 +243,23 @@ def with_nodes(folder, count, cluster, use):
             n.end()
 
 
-def part_calls(folder, plain, tls):
+def row_of_calls(folder, title, nodes, cluster, base):
     reads = [("read", '{ path = "a.txt" }')] * CALLS
-    base = play(folder, reads[:1], [], plain)[1]
+    events, cpu, _ = play(folder, reads, nodes, cluster)
+    print(f"| {title} | {CALLS / wall(events):.0f} calls/s | "
+          f"{(cpu - base) / CALLS * 1e6:.0f} µs |", flush=True)
+
+
+def empty_run(folder, plain):
     print(f"{CALLS} calls of read; CPU without that of an empty run")
+    return play(folder, [("read", '{ path = "a.txt" }')], [], plain)[1]
+
+
+def part_calls(folder, plain, tls):
+    base = empty_run(folder, plain)
 
     def row(title, nodes, cluster):
-        events, cpu, _ = play(folder, reads, nodes, cluster)
-        print(f"| {title} | {CALLS / wall(events):.0f} calls/s | "
-              f"{(cpu - base) / CALLS * 1e6:.0f} µs |", flush=True)
+        row_of_calls(folder, title, nodes, cluster, base)
 
     row("a thread of the process", [], plain)
     for title, count, cluster in [("one node", 1, plain),
@@ -225,14 +269,17 @@ def part_calls(folder, plain, tls):
         with_nodes(folder, count, cluster, lambda n: row(title, n, cluster))
 
 
-def part_latency(folder, plain, tls):
+def row_of_latency(folder, title, nodes, cluster):
     reads = [("read", '{ path = "a.txt" }')] * min(CALLS, 1000)
+    calls = gaps(play(folder, reads, nodes, cluster, 1)[0])
+    reports = delays(play(folder, [("tell", "{}")], nodes, cluster)[0])
+    print(f"| {title} | {both(calls)} | {both(reports)} "
+          f"({len(reports)} reports) |", flush=True)
 
+
+def part_latency(folder, plain, tls):
     def row(title, nodes, cluster):
-        calls = gaps(play(folder, reads, nodes, cluster, 1)[0])
-        reports = delays(play(folder, [("tell", "{}")], nodes, cluster)[0])
-        print(f"| {title} | {both(calls)} | {both(reports)} "
-              f"({len(reports)} reports) |", flush=True)
+        row_of_latency(folder, title, nodes, cluster)
 
     print("| | a call, p50 / p99 | a report, p50 / p99 |")
     row("here", [], plain)
@@ -273,23 +320,47 @@ def part_joined(folder, plain, _):
 
 
 def part_big(folder, plain, _):
-    def rows(nodes):
+    def row(title, nodes):
         alone = delays(play(folder, [("tell", "{}")], nodes, plain)[0])
-        before = memory_of(nodes[0].run.pid, "VmHWM")
+        before = memory_of(nodes[0].run.pid, "VmHWM") if nodes else 0
         events, _, peak = play(folder, [("tell", "{}"), ("big", "{}")], nodes,
                                plain)
-        beside = delays(events)
-        print(f"| {BIG / 1e6:.0f} MB from a node, {wall(events):.1f} s | origin"
-              f" {peak:.0f} MiB | node {memory_of(nodes[0].run.pid, 'VmHWM'):.0f}"
-              f" MiB (before: {before:.0f}) |")
+        after = memory_of(nodes[0].run.pid, "VmHWM") if nodes else 0
+        print(f"| {BIG / 1e6:.0f} MB {title}, {wall(events):.1f} s | origin"
+              f" {peak:.0f} MiB | node {after:.0f} MiB (before: {before:.0f}) |")
         print(f"| reports of another call | alone {both(alone)} | beside it "
-              f"{both(beside)} |", flush=True)
+              f"{both(delays(events))} |", flush=True)
 
-    with_nodes(folder, 1, plain, rows)
+    row("from a thread of the process", [])
+    with_nodes(folder, 1, plain, lambda n: row("from a node", n))
+
+
+def part_hosts(folder, plain, tls):
+    if "RIFFLE_BENCH_INSIDE" not in os.environ:
+        again = ["unshare", "-rnm", sys.executable, __file__, RIFFLE, str(CALLS)]
+        if subprocess.run(again + ["hosts"], env=dict(
+                os.environ, RIFFLE_BENCH_INSIDE="1")).returncode:
+            print("no hosts on wires here: skipped")
+        return
+    hosts = [Host(i + 1) for i in range(4)]
+    try:
+        base = empty_run(folder, plain)
+        for title, count in [("one host, TLS", 1), ("four hosts, TLS", 4)]:
+            with_nodes(folder, count, tls,
+                       lambda n: row_of_calls(folder, title, n, tls, base),
+                       hosts)
+        with_nodes(folder, 1, tls,
+                   lambda n: row_of_latency(folder, "one host, TLS", n, tls),
+                   hosts)
+    finally:
+        for x in hosts:
+            x.end()
 
 
 def main():
     global SLOW
+    if "RIFFLE_BENCH_INSIDE" in os.environ:
+        subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     server = SlowServer(("127.0.0.1", 0), Slow)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     SLOW = f"127.0.0.1:{server.server_address[1]}"

@@ -103,6 +103,31 @@ TEST_CASE(
   CHECK(a.notes() == std::vector<std::string>{"begun"});
 }
 
+TEST_CASE("a slow link carries a long output, and what is said beside it") {
+  // Slow is not silent, also on a machine that is busy.
+  const std::vector<std::string> patient{"--set", "cluster.timeout=3s", "--set",
+                                         "cluster.orphan_after=5s"};
+  auto words = patient;
+  words.insert(words.end(), {"--set",
+                             "tools.long.command=[\"sh\",\"-c\","
+                             "\"read x; seq 1 800000\"]"});
+  const node_process a{"alpha", node_options{.words = words}};
+  tcp_proxy between{a.address};
+  between.throttle(5u << 20);
+  origin o{{between.address()},
+           {{"long", json::object()}, {"look", {{"what", "1"}}}}};
+  const auto done = o.go(patient);
+  INFO(done.err);
+  CHECK(done.status == 0);
+  const auto results = of_type(checked_events(done.out), "tool_result");
+  REQUIRE(results.size() == 2);
+  for (const auto& x : results) CHECK(x.at("data").at("outcome") == "ok");
+  CHECK(done.err.find("fenced") == std::string::npos);
+  // Four pieces of 256 KiB, and what comes before and after them.
+  CHECK(between.most_waiting() > 256u << 10);
+  CHECK(between.most_waiting() < 1400u << 10);
+}
+
 TEST_CASE("a node with longer times than its origin obeys the shorter ones") {
   const node_process a{"alpha",
                        "",

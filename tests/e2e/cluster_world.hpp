@@ -25,9 +25,9 @@ timeout = "600ms"
 orphan_after = "1s"
 )";
 
-/// Tools that only nodes have. `note` writes a line into `notes` when it
-/// begins, and another one after some seconds; `mark` its arguments into
-/// `marks`.
+/// Tools that only nodes have. `note` writes its arguments into `asked`, a line
+/// into `notes` when it begins, and another one after some seconds; `mark` its
+/// arguments into `marks`.
 inline constexpr const char* tools_of_node = R"(
 [tools.look]
 type = "command"
@@ -38,7 +38,7 @@ effect = "read_only"
 env = ["NODE", "SECONDS_OF_LOOK"]
 [tools.note]
 type = "command"
-command = ["sh", "-c", "read x; echo begun >> notes; sleep ${SECONDS_OF_NOTE:-4}; echo ended >> notes; echo noted"]
+command = ["sh", "-c", "read x; echo \"$x\" >> asked; echo begun >> notes; sleep ${SECONDS_OF_NOTE:-4}; echo ended >> notes; echo noted"]
 description = "Notes"
 parameters = { type = "object", properties = { what = { type = "string" } } }
 approval = "allow"

@@ -74,9 +74,9 @@ constexpr auto checks =
     checks_of<cluster::hello, cluster::terms, cluster::refusal, cluster::offers,
               cluster::ping, cluster::pong, cluster::tag, cluster::piece,
               cluster::piece_ack, cluster::fenced, cluster::ask_status,
-              cluster::ask_drain, cluster::status, work::assignment, work::stop,
-              work::ack, work::started, work::progress, work::done,
-              work::lost>();
+              cluster::ask_drain, cluster::status, cluster::taken,
+              work::assignment, work::stop, work::ack, work::started,
+              work::progress, work::done, work::lost>();
 
 }  // namespace
 

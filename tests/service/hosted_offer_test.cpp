@@ -227,6 +227,9 @@ TEST_CASE("pieces of a node's output are kept in their order, on any threads") {
   x.give(0, "anew");  // another attempt
   x.aside->run_all();
   CHECK(x.text() == "anew");
+  x.give(0, "");  // it is lost
+  x.aside->run_all();
+  CHECK_FALSE(x.there());
 }
 
 TEST_CASE("a node's pieces lie one behind the other, or nothing is kept") {

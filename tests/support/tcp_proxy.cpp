@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tests/support/tcp_proxy.hpp"
 
+#include <algorithm>
 #include <arpa/inet.h>
 #include <deque>
 #include <list>
@@ -9,6 +10,7 @@
 #include <poll.h>
 #include <stdexcept>
 #include <sys/socket.h>
+#include <utility>
 #include <vector>
 
 namespace riffle::testing {
@@ -70,18 +72,43 @@ struct pipe_of {
           {clock::now() + delay, {bytes, static_cast<std::size_t>(got)}});
     return true;
   }
-  bool give(line how) {
-    while (how != line::holds && !waiting.empty() &&
+  bool give(line how, std::size_t& room) {
+    while (how != line::holds && room > 0 && !waiting.empty() &&
            waiting.front().due <= clock::now()) {
       auto& next = waiting.front().bytes;
-      const auto gone =
-          ::send(to, next.data(), next.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+      const auto gone = ::send(to, next.data(), std::min(room, next.size()),
+                               MSG_NOSIGNAL | MSG_DONTWAIT);
       if (gone < 0) return errno == EAGAIN;
+      room -= static_cast<std::size_t>(gone);
       next.erase(0, static_cast<std::size_t>(gone));
       if (next.empty()) waiting.pop_front();
     }
     return true;
   }
+  [[nodiscard]] std::size_t bytes_waiting() const {
+    std::size_t out = 0;
+    for (const auto& x : waiting) out += x.bytes.size();
+    return out;
+  }
+};
+
+/// What may pass now, of so many bytes a second.
+class byte_rate {
+ public:
+  std::size_t room(std::size_t rate) {
+    const auto now = clock::now();
+    const std::chrono::duration<double> passed = now - std::exchange(at_, now);
+    if (rate == 0) return std::size_t{1} << 40;
+    constexpr double longest_burst = 0.02;  // seconds
+    const auto most = static_cast<double>(rate);
+    left_ = std::min(left_ + most * passed.count(), most * longest_burst);
+    return static_cast<std::size_t>(left_);
+  }
+  void used(std::size_t bytes) { left_ -= static_cast<double>(bytes); }
+
+ private:
+  clock::time_point at_ = clock::now();
+  double left_ = 0;
 };
 
 struct pair_of {
@@ -126,6 +153,7 @@ tcp_proxy::~tcp_proxy() {
 
 void tcp_proxy::work() {
   std::list<pair_of> all;
+  byte_rate ways[2];
   while (!stop_) {
     std::vector<pollfd> fds{{listener_.get(), POLLIN, 0}};
     bool waits = false;
@@ -144,10 +172,18 @@ void tcp_proxy::work() {
     const auto back = lines_[1].load();
     const auto delay = delay_.load();
     std::string heard;
+    const auto rate = rate_.load();
+    const std::size_t most[2] = {ways[0].room(rate), ways[1].room(rate)};
+    std::size_t room[2] = {most[0], most[1]};
     std::erase_if(all, [&](pair_of& x) {
-      return !x.there.take(there, delay, &heard) || !x.back.take(back, delay) ||
-             !x.there.give(there) || !x.back.give(back);
+      if (!x.there.take(there, delay, &heard) || !x.back.take(back, delay))
+        return true;
+      most_waiting_ = std::max({most_waiting_.load(), x.there.bytes_waiting(),
+                                x.back.bytes_waiting()});
+      return !x.there.give(there, room[0]) || !x.back.give(back, room[1]);
     });
+    for (int i = 0; i < 2; ++i)
+      if (rate > 0) ways[i].used(most[i] - room[i]);
     connections_ = static_cast<int>(all.size());
     const std::lock_guard lock{mutex_};
     said_ += heard;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// A line between two processes that loses, holds or delays what they say.
+// A line between two processes that loses, holds, delays or throttles what they
+// say.
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -31,6 +33,12 @@ class tcp_proxy {
   }
   /// Both ways, of what comes from now on.
   void delay(std::chrono::milliseconds x) { delay_.store(x); }
+  /// Each way passes so many bytes a second; 0: all.
+  void throttle(std::size_t rate) { rate_.store(rate); }
+  /// The most bytes that were on their way at once, of either way.
+  [[nodiscard]] std::size_t most_waiting() const {
+    return most_waiting_.load();
+  }
   [[nodiscard]] int connections() const { return connections_.load(); }
   /// All that came from who dialled, so far.
   [[nodiscard]] std::string said() const;
@@ -43,6 +51,8 @@ class tcp_proxy {
   unique_fd listener_;
   std::atomic<line> lines_[2] = {line::passes, line::passes};
   std::atomic<std::chrono::milliseconds> delay_{};
+  std::atomic<std::size_t> rate_{0};
+  std::atomic<std::size_t> most_waiting_{0};
   std::atomic<int> connections_{0};
   std::atomic<bool> stop_{false};
   mutable std::mutex mutex_;
