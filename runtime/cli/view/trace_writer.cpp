@@ -162,6 +162,7 @@ std::string trace_writer::on(const events::run_started& x, wall_time) {
 }
 
 std::string trace_writer::on(const events::step_start& x, wall_time) {
+  failed_.clear();
   if (!verbose()) return {};
   return tag("STEP") + std::to_string(x.step) + " of " +
          std::to_string(x.max_steps) + "\n";
@@ -308,6 +309,10 @@ std::string trace_writer::on(const events::retry& x, wall_time) {
   if (x.id) out += " " + label_of(*x.id);
   const bool same = x.attempt > 1 && failed_ == x.reason;
   failed_ = x.reason;
+  last_attempt_ = x.attempt + 1 == x.max_attempts
+                      ? "attempt " + std::to_string(x.max_attempts) + " of " +
+                            std::to_string(x.max_attempts)
+                      : std::string{};
   // The line of its call stands above it.
   const bool told = x.what == events::retry_what::step && !told_.empty() &&
                     x.reason.ends_with(told_);
@@ -328,7 +333,12 @@ std::string trace_writer::on(const events::failure& x, wall_time) {
     return {};
   }
   why_failed_is_told_ = !cancelled;
-  return tag("ERROR", true) + message +
+  // The lines above it say why.
+  const bool told = !cancelled && options_.level == verbosity::normal &&
+                    !last_attempt_.empty() && failed_ == x.err.message &&
+                    failed_.size() <= longest_message;
+  return tag("ERROR", true) +
+         (told ? last_attempt_ + " failed the same way" : message) +
          (cancelled ? "\n" : " (" + std::string{to_string(x.err.code)} + ")\n");
 }
 

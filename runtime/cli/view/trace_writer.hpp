@@ -111,7 +111,8 @@ class trace_writer {
   std::string wanted_;             ///< said unless it is decided at once
   std::vector<std::string> plan_;  ///< its steps as they were shown
   std::string failed_;  ///< why what was tried again had failed, the last time
-  std::string told_;    ///< why the last call failed
+  std::string last_attempt_;  ///< what comes behind that, if it is the last
+  std::string told_;          ///< why the last call failed
   std::string why_cancelled_;
   bool why_failed_is_told_ = false;
   std::uint64_t not_begun_ = 0;  ///< calls, when the run was ended
