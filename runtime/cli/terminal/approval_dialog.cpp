@@ -48,7 +48,7 @@ std::vector<std::string> approval_dialog::picture() const {
     shown.preview = edit().preview_of(*edited_);
   }
   return approval_picture(
-      shown, edited_.has_value(),
+      shown, is_changed(),
       {options_.columns, options_.rows, options_.color, options_.ascii, false});
 }
 
@@ -60,7 +60,7 @@ std::string approval_dialog::what_it_does(bool whole) const {
   }
   std::string out;
   for (const auto& row :
-       approval_picture(shown, edited_.has_value(),
+       approval_picture(shown, is_changed(),
                         {options_.columns, options_.rows, options_.color,
                          options_.ascii, whole}))
     out += row + "\n";
@@ -68,15 +68,15 @@ std::string approval_dialog::what_it_does(bool whole) const {
 }
 
 std::string approval_dialog::scopes() const {
-  std::string out =
-      "Always, without a question, for\n"
-      "  c  calls with exactly these arguments\n";
+  std::string out = "Always, without a question, for\n";
+  if (has_call()) out += "  c  calls with exactly these arguments\n";
   if (has_pattern()) out += "  p  " + pattern_words() + "\n";
   return out + "  t  every call of " + safe_line(about_.tool, 64) +
          "\nin this session; a capital letter: in every session of this "
          "folder.\n'riffle proposals always' lists it and takes it back.\n"
-         "Which? [c]all, " +
-         (has_pattern() ? "[p]attern, " : "") + "[t]ool, [b]ack > ";
+         "Which? " +
+         (has_call() ? "[c]all, " : "") + (has_pattern() ? "[p]attern, " : "") +
+         "[t]ool, [b]ack > ";
 }
 
 std::string approval_dialog::pattern_words() const {
@@ -109,7 +109,8 @@ std::string approval_dialog::prompt() const {
   auto out =
       for_ == waiting::scope
           ? scopes()
-          : std::string{"Run it"} + (edited_ ? " with your arguments" : "") +
+          : std::string{"Run it"} +
+                (is_changed() ? " with your arguments" : "") +
                 "? [y]es, [n]o, [e]dit, [a]lways, [v]iew, [s]top" +
                 (options_.stops == "the run" ? "" : " " + options_.stops) +
                 ", [?] > ";
@@ -157,7 +158,7 @@ dialog_step approval_dialog::choose_scope(std::string_view text) {
   // Of a word a capital may be a habit.
   const bool capital = text.size() == 1 && text != word;
   auto scope = always_scope::none;
-  if (is_one_of(word, "c", "call")) scope = always_scope::call;
+  if (has_call() && is_one_of(word, "c", "call")) scope = always_scope::call;
   if (is_one_of(word, "t", "tool")) scope = always_scope::tool;
   if (has_pattern() && is_one_of(word, "p", "pattern"))
     scope = always_scope::pattern;
@@ -194,8 +195,9 @@ dialog_step approval_dialog::on_key(std::string_view letter) {
   const auto known = for_ == waiting::scope ? std::string_view{"cptbCPTB?"}
                                             : std::string_view{"yYnNeEaAvVsS?"};
   if (letter.size() != 1 || known.find(letter) == known.npos ||
-      (for_ == waiting::scope && !has_pattern() &&
-       (letter == "p" || letter == "P")))
+      (for_ == waiting::scope &&
+       ((!has_pattern() && (letter == "p" || letter == "P")) ||
+        (!has_call() && (letter == "c" || letter == "C")))))
     return {{}, {}, false, true};
   return on_line(letter);
 }
@@ -219,6 +221,7 @@ void approval_dialog::set_file(std::optional<std::string> content) {
 
 dialog_step approval_dialog::on_edited(std::string_view text) {
   broken_.reset();
+  left_.reset();
   if (edit().ending() == ".json" && trimmed(text).empty())
     return shows("Nothing came back; the arguments are as they were.\n");
   const auto now = edit().arguments_of(text);
@@ -233,7 +236,20 @@ dialog_step approval_dialog::on_edited(std::string_view text) {
     return shows("The arguments are as they were.\n");
   }
   edited_ = *now;
+  left_ = text;
   return shows(options_.plain ? what_it_does(false) : "");
+}
+
+std::string approval_dialog::take_up(const std::string& changes,
+                                     const std::string& of) {
+  // Of a file that is changed nobody knows what else has changed in it.
+  if (about_.tool != "edit" && about_.arguments == of) {
+    const auto step = on_edited(changes);
+    if (edited_) return "What you had changed of it stands here again.\n";
+    if (!broken_) return step.show;
+  }
+  broken_ = changes;
+  return "What you had changed of it is kept: 'e' opens it again.\n";
 }
 
 std::string approval_dialog::refused(std::string_view why) const {
