@@ -153,6 +153,33 @@ TEST_CASE("a stream that breaks is told once for each time") {
   CHECK(on(restart).empty());
 }
 
+TEST_CASE(
+    "where no UTF-8 is shown a name is spelled as its question spelled it") {
+  trace_writer traces{{verbosity::normal, false, true, true, true, true}};
+  event x;
+  auto call = made_call("write", R"({"path":"日.md"})");
+  x.body = call;
+  traces.on(x);
+  events::approval_required asked;
+  asked.tool = "write";
+  asked.id = call.id;
+  asked.proposal = proposal_id{"prop_1"};
+  asked.arguments = call.arguments;
+  x.body = asked;
+  traces.on(x);
+  events::approval_resolved yes;
+  yes.proposal = asked.proposal;
+  yes.how = events::proposal_outcome::approved;
+  yes.by = "user";
+  x.body = yes;
+  CHECK(traces.on(x).find("write \\u{65e5}.md: approved by user") !=
+        std::string::npos);
+  auto end = its_end(outcome::ok, 100);
+  end.tool = "write";
+  x.body = end;
+  CHECK(traces.on(x).find("write: \\u{65e5}.md") != std::string::npos);
+}
+
 TEST_CASE("what was tried in vain is told once") {
   const auto ends_as = [](told_run& on, const std::string& why,
                           std::uint32_t attempts) {

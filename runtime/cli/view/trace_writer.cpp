@@ -11,6 +11,7 @@
 #include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
+#include "runtime/cli/view/approval_picture.hpp"
 #include "runtime/cli/view/call_text.hpp"
 #include "runtime/cli/view/diff_lines.hpp"
 #include "runtime/cli/view/people_text.hpp"
@@ -134,6 +135,11 @@ std::string trace_writer::tag(std::string_view name, bool bad) const {
   return (bad ? "\x1b[31m" : "\x1b[2m") + text + "\x1b[0m ";
 }
 
+/// What a person decided about has one name.
+std::string trace_writer::spelled(std::string name) const {
+  return options_.ascii ? ascii_text(name) : name;
+}
+
 /// The tool's name stands out.
 std::string trace_writer::named(const std::string& label) const {
   if (!options_.color) return label;
@@ -177,7 +183,7 @@ std::string trace_writer::on(const events::step_restarted& x, wall_time) {
 }
 
 std::string trace_writer::on(const events::tool_call& x, wall_time at) {
-  auto label = call_label(x);
+  auto label = spelled(call_label(x));
   std::string out;
   if (verbose()) {
     const auto& arguments =
