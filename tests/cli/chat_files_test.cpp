@@ -79,5 +79,5 @@ TEST_CASE("what nobody attached is said as it is") {
   CHECK(said("(@none:1-2)") ==
         "@none:1-2: there is no such file, so it is sent as text");
   CHECK(said("@d:1-2").starts_with("@d:1-2 is a folder"));
-  CHECK(said("@you: hello, @me").empty());
+  CHECK(said("@you: hello, @me at @noon:3pm").empty());
 }

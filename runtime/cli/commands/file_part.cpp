@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -86,7 +85,7 @@ std::string why_none(const std::string& word) {
     return quoted_word(word) + ": there are no such lines (write @" +
            safe_line(name, 100) + ":10-20)" + std::string{as_text};
   const bool lines =
-      split && std::isdigit(static_cast<unsigned char>(word[colon + 1])) != 0;
+      split && word.find_first_not_of("0123456789-", colon + 1) == word.npos;
   if (is_folder(word) || (lines && is_folder(name)))
     return quoted_word(word) +
            " is a folder: it is not attached, but the model can look into it";
