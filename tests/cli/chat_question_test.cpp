@@ -153,7 +153,7 @@ TEST_CASE("what was changed of a call stands there when it is asked again") {
   REQUIRE(riffle.read_next(question));
   x.folder.write("made", "theirs");
   riffle.answer("y");
-  REQUIRE(riffle.read_next("What you had changed of it stands here again."));
+  REQUIRE(riffle.read_next("(as you changed it)"));
   REQUIRE(riffle.read_next("-theirs"));
   REQUIRE(riffle.read_next("+mine"));
   REQUIRE(riffle.read_next("Run it with your arguments?"));

@@ -68,15 +68,15 @@ std::string approval_dialog::what_it_does(bool whole) const {
 }
 
 std::string approval_dialog::scopes() const {
-  std::string out = "Always, without a question, for\n";
-  if (has_call()) out += "  c  calls with exactly these arguments\n";
+  std::string out =
+      "Always, without a question, for\n"
+      "  c  calls with exactly these arguments\n";
   if (has_pattern()) out += "  p  " + pattern_words() + "\n";
   return out + "  t  every call of " + safe_line(about_.tool, 64) +
          "\nin this session; a capital letter: in every session of this "
          "folder.\n'riffle proposals always' lists it and takes it back.\n"
-         "Which? " +
-         (has_call() ? "[c]all, " : "") + (has_pattern() ? "[p]attern, " : "") +
-         "[t]ool, [b]ack > ";
+         "Which? [c]all, " +
+         (has_pattern() ? "[p]attern, " : "") + "[t]ool, [b]ack > ";
 }
 
 std::string approval_dialog::pattern_words() const {
@@ -158,7 +158,7 @@ dialog_step approval_dialog::choose_scope(std::string_view text) {
   // Of a word a capital may be a habit.
   const bool capital = text.size() == 1 && text != word;
   auto scope = always_scope::none;
-  if (has_call() && is_one_of(word, "c", "call")) scope = always_scope::call;
+  if (is_one_of(word, "c", "call")) scope = always_scope::call;
   if (is_one_of(word, "t", "tool")) scope = always_scope::tool;
   if (has_pattern() && is_one_of(word, "p", "pattern"))
     scope = always_scope::pattern;
@@ -195,9 +195,8 @@ dialog_step approval_dialog::on_key(std::string_view letter) {
   const auto known = for_ == waiting::scope ? std::string_view{"cptbCPTB?"}
                                             : std::string_view{"yYnNeEaAvVsS?"};
   if (letter.size() != 1 || known.find(letter) == known.npos ||
-      (for_ == waiting::scope &&
-       ((!has_pattern() && (letter == "p" || letter == "P")) ||
-        (!has_call() && (letter == "c" || letter == "C")))))
+      (for_ == waiting::scope && !has_pattern() &&
+       (letter == "p" || letter == "P")))
     return {{}, {}, false, true};
   return on_line(letter);
 }

@@ -128,8 +128,6 @@ class approval_dialog {
   dialog_step choose_scope(std::string_view word);
   /// The pattern for further calls; arguments that the person wrote have none.
   [[nodiscard]] bool has_pattern() const;
-  /// Of arguments that the person wrote nobody knows yet what they act on.
-  [[nodiscard]] bool has_call() const { return !edited_; }
   [[nodiscard]] bool is_changed() const { return edited_ || changed_; }
 
   events::approval_required about_;
