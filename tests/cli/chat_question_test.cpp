@@ -133,6 +133,7 @@ TEST_CASE("who comes to a conversation that lives sees that it does") {
   asked_talk x;
   terminal_program other{x.folder.path(), {"chat", "-c", "--no-color"}, 110};
   REQUIRE(other.read_next("It works in another terminal."));
+  REQUIRE(other.read_next("\x1b[?2004h"));  // its prompt takes keys
   other.type("\x04");
   CHECK(other.finish() == 0);
   x.answer_both();

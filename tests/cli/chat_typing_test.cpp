@@ -135,7 +135,7 @@ TEST_CASE("what waits behind /quit is named, and Tab completes meanwhile") {
   x.riffle.type("/qu");
   REQUIRE(x.riffle.read_next("> /qu"));
   x.riffle.type("\t");
-  REQUIRE(x.riffle.read_next("> /quit "));
+  REQUIRE(x.riffle.read_next("> /quit"));
   x.riffle.type("\rmore\r!ls\r");
   REQUIRE(x.riffle.read_next("(3 queued"));
   REQUIRE(x.goes_on());
