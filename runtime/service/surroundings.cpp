@@ -18,6 +18,7 @@
 #include "runtime/base/locked_files.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/base/unique_fd.hpp"
+#include "runtime/service/git_state.hpp"
 
 namespace riffle::service {
 
@@ -90,7 +91,7 @@ std::string first_line(const fs::path& file) {
 
 /// The branch, and what git is in the middle of; read, not asked of git, which
 /// would execute what a repository's configuration names.
-std::string git_text(const fs::path& root) {
+std::string branch_text(const fs::path& root) {
   std::error_code ignored;
   auto git = root / ".git";
   if (!fs::exists(git, ignored)) return {};
@@ -114,6 +115,18 @@ std::string git_text(const fs::path& root) {
     if (fs::exists(git / name, ignored))
       return text + ", in the middle of " + what;
   return text;
+}
+
+/// One word of changes, not their names: what a model is told first stays the
+/// same, byte by byte, while they go on, and providers keep it.
+std::string git_text(const fs::path& root) {
+  const auto text = branch_text(root);
+  if (text.empty()) return {};
+  const auto changed = has_changes(root);
+  if (!changed) return text;
+  return text + (*changed
+                     ? ", tracked files have changes that are not committed"
+                     : ", all tracked files are as they were committed");
 }
 
 std::string system_text() {

@@ -2,9 +2,9 @@
 #pragma once
 
 // What a model is told of the folder that a run works in: where it is, the
-// system, the day, the branch, and what the project's own files say (AGENTS.md,
-// https://agents.md). Nothing is executed for it, and nothing outside of the
-// project is read.
+// system, the day, the branch and whether all is committed, and what the
+// project's own files say (AGENTS.md, https://agents.md). Nothing that the
+// project names is executed for it, and nothing outside of the project is read.
 
 #include <cstdint>
 #include <filesystem>
@@ -36,7 +36,7 @@ inline constexpr std::size_t most_of_files = 64u << 10;
 /// project's root (where `.git` is; without one in `folder` alone). Only
 /// regular files of this user within the project count, however a link leads
 /// to them. `today`: "2026-11-24". Never fails: what cannot be read is left
-/// out, and said.
+/// out, and said. Blocks, also on git (git_state.hpp).
 surroundings look_around(const std::filesystem::path& folder,
                          const std::vector<std::string>& names,
                          const std::string& today);

@@ -236,6 +236,54 @@ TEST_CASE("what was edited is shown before it is asked about") {
   }
 }
 
+TEST_CASE("what was changed of a call counts when it is asked about again") {
+  auto before = plain();
+  CHECK_FALSE(before.changes());
+  before.set_file("one\n");
+  before.on_edited("three\n");
+  REQUIRE(before.changes() == "three\n");
+  auto about = a_write();
+  about.proposal = proposal_id{"prop_2"};
+  SECTION("in its place") {
+    auto x = plain(about);
+    x.set_file("other\n");
+    CHECK(x.take_up("three\n", about.arguments) ==
+          "What you had changed of it stands here again.\n");
+    CHECK_THAT(begin(x), Contains("│ -other\n│ +three\n"));
+    CHECK_THAT(begin(x), Contains("Run it with your arguments?"));
+    CHECK(x.on_line("y").decided->arguments ==
+          R"({"content":"three\n","path":"notes.md"})");
+  }
+  SECTION("for the editor, where the call is another one") {
+    auto x = plain(about);
+    x.set_file("other\n");
+    CHECK_THAT(x.take_up("three\n", "{}"), Contains("'e' opens it again"));
+    CHECK(x.prompt() == prompt);
+    CHECK(x.editable() == "three\n");
+    CHECK(x.changes() == "three\n");
+    CHECK(x.on_line("y").decided == approval_answer{kind::yes, "", {}});
+  }
+  SECTION("for the editor, where a file was edited") {
+    about.tool = "edit";
+    about.arguments =
+        R"({"new_string":"two","old_string":"one","path":"notes.md"})";
+    auto x = plain(about);
+    x.set_file("one more\n");
+    CHECK_THAT(x.take_up("three\n", about.arguments), Contains("is kept"));
+    CHECK_FALSE(x.is_edited());
+    CHECK(x.editable() == "three\n");
+  }
+  SECTION("as what is asked about now") {
+    auto x = plain(about);
+    x.set_changed();
+    CHECK_THAT(begin(x), Contains("notes.md (as you changed it)\n"));
+    CHECK_THAT(begin(x), Contains("Run it with your arguments?"));
+    CHECK(x.on_line("y").decided == approval_answer{kind::yes, "", {}});
+    CHECK(x.on_key("a").decided == std::nullopt);
+    CHECK(x.on_key("c").decided);
+  }
+}
+
 TEST_CASE("what is no JSON object changes nothing, and is kept") {
   auto about = a_write();
   about.tool = "other";

@@ -34,7 +34,9 @@ TEST_CASE("of a file that is named with lines these are attached") {
   CHECK(text_place::context_of("@f:1.txt:2-3, and more") ==
         "File f:1.txt, lines 2 to 3:\ntwo\nthree\n");
   CHECK(text_place::context_of("@f:1.txt:4-400") ==
-        "File f:1.txt, lines 4 to 400:\nfour");
+        "File f:1.txt, line 4:\nfour");
+  CHECK(text_place::context_of("(@f:1.txt:3-9)") ==
+        "File f:1.txt, lines 3 to 4:\nthree\nfour");
   CHECK(text_place::context_of("@f:1.txt:5") == "f:1.txt has no line 5");
   for (const auto* none : {"@f:1.txt:0", "@f:1.txt:3-2", "@f:1.txt:x", "@:3",
                            "@f:1.txt:2-", "@g.txt:1"}) {
@@ -42,4 +44,40 @@ TEST_CASE("of a file that is named with lines these are attached") {
     CHECK(text_place::context_of(none).empty());
     CHECK((not_attached(none).size() == 1 || std::string{none} == "@:3"));
   }
+}
+
+TEST_CASE("lines of a name with blanks, and of a file of any size") {
+  const text_place there;
+  there.folder.write("a b.txt", "one\ntwo\nthree\n");
+  CHECK(text_place::context_of("see @\"a b.txt\":2-3, please") ==
+        "File a b.txt, lines 2 to 3:\ntwo\nthree\n");
+  std::string large;
+  for (int i = 1; i <= 1'200'000; ++i) large += std::to_string(i) + " ab\n";
+  REQUIRE(large.size() > (8u << 20));
+  there.folder.write("large.txt", large);
+  CHECK(text_place::context_of("@large.txt:1199999-1300000") ==
+        "File large.txt, lines 1199999 to 1200000:\n1199999 ab\n1200000 ab\n");
+  CHECK(text_place::context_of("@large.txt:1300000") ==
+        "large.txt has no line 1300000");
+  CHECK(text_place::context_of("@large.txt:1-200000")
+            .starts_with("large.txt is larger than 256 KiB"));
+  CHECK(text_place::context_of("@large.txt").find("8 MiB") !=
+        std::string::npos);
+}
+
+TEST_CASE("what nobody attached is said as it is") {
+  const text_place there;
+  there.folder.write("d/x", "x");
+  const auto said = [](const std::string& word) {
+    const auto all = not_attached(word);
+    return all.size() == 1 ? all[0] : std::string{};
+  };
+  CHECK(
+      said("@f:1.txt:3-2,") ==
+      "@f:1.txt:3-2: there are no such lines (write @f:1.txt:10-20), so it is "
+      "sent as text");
+  CHECK(said("(@none:1-2)") ==
+        "@none:1-2: there is no such file, so it is sent as text");
+  CHECK(said("@d:1-2").starts_with("@d:1-2 is a folder"));
+  CHECK(said("@you: hello, @me at @noon:3pm").empty());
 }

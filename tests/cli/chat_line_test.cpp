@@ -42,6 +42,9 @@ TEST_CASE("files are named by an @ at the beginning of a word") {
         names{"a.cpp", "b c.md"});
   CHECK(mentioned_files("@ @\"\" @").empty());
   CHECK(mentioned_files("@\"open end") == names{"open end"});
+  CHECK(mentioned_files("(@a.cpp:1) @\"b c\":2-3 @\"d\":x") ==
+        names{"a.cpp:1)", "b c:2-3", "d"});
+  CHECK(path_before("see (@src/m").path == "src/m");
   CHECK(path_before("see @src/m").path == "src/m");
   CHECK(path_before("see @\"a b").path == "a b");
   CHECK(path_before("@").found);

@@ -111,6 +111,62 @@ TEST_CASE("Esc leaves a part of a question first") {
   CHECK(x.leave() == 0);
 }
 
+TEST_CASE("a Tab behind @ completes, and the text behind it answers nothing") {
+  if (!has_terminals()) return skip(no_terminals);
+  asked_talk x;
+  x.riffle.answer("see @rif");
+  REQUIRE(x.riffle.read_next("> see @rif"));
+  x.riffle.type("\t");
+  REQUIRE(x.riffle.read_next("> see @riffle.toml"));
+  REQUIRE_FALSE(x.riffle.written().ends_with(question));
+  x.riffle.answer("yy");
+  REQUIRE(x.riffle.read_next("> see @riffle.toml yy"));
+  CHECK_FALSE(x.is_made());
+  x.riffle.type("\x15");
+  REQUIRE(x.riffle.read_next(question));
+  x.answer_both();
+  CHECK(x.leave() == 0);
+}
+
+TEST_CASE("who comes to a conversation that lives sees that it does") {
+  if (!has_terminals()) return skip(no_terminals);
+  asked_talk x;
+  terminal_program other{x.folder.path(), {"chat", "-c", "--no-color"}, 110};
+  REQUIRE(other.read_next("It works in another terminal."));
+  REQUIRE(other.read_next("\x1b[?2004h"));  // its prompt takes keys
+  other.type("\x04");
+  CHECK(other.finish() == 0);
+  x.answer_both();
+  CHECK(x.leave() == 0);
+}
+
+TEST_CASE("what was changed of a call stands there when it is asked again") {
+  if (!has_terminals()) return skip(no_terminals);
+  const asking_place x;
+  x.folder.write("ed.sh", "printf mine > \"$1\"\n");
+  const scoped_env editor{"VISUAL",
+                          "sh " + (x.folder.path() / "ed.sh").string()};
+  terminal_program riffle{x.folder.path(), {"run", "--no-color", "go"}, 110};
+  REQUIRE(riffle.read_next(question));
+  riffle.answer("e");
+  REQUIRE(riffle.read_next("+mine"));
+  REQUIRE(riffle.read_next("Run it with your arguments?"));
+  REQUIRE(riffle.read_next(question));
+  x.folder.write("made", "theirs");
+  riffle.answer("y");
+  REQUIRE(riffle.read_next("(as you changed it)"));
+  REQUIRE(riffle.read_next("-theirs"));
+  REQUIRE(riffle.read_next("+mine"));
+  REQUIRE(riffle.read_next("Run it with your arguments?"));
+  REQUIRE(riffle.read_next(question));
+  riffle.answer("y");
+  REQUIRE(riffle.read_next("approved by user, as changed"));
+  REQUIRE(riffle.read_next("-mine"));  // the second call
+  REQUIRE(riffle.read_next(question));
+  riffle.answer("s");
+  riffle.finish();
+}
+
 TEST_CASE("what only looks is answered beside a question, and a queue") {
   if (!has_terminals()) return skip(no_terminals);
   asked_talk x;

@@ -127,11 +127,31 @@ TEST_CASE("what stands in the line, or waits, is not lost by leaving") {
   CHECK(x.riffle.finish() == 0);
 }
 
+TEST_CASE("what waits behind /quit is named, and Tab completes meanwhile") {
+  if (!has_terminals()) return skip(no_terminals);
+  talk x{slow};
+  x.riffle.type("one\r");
+  REQUIRE(x.riffle.read_next("Running: touch a"));
+  x.riffle.type("/qu");
+  REQUIRE(x.riffle.read_next("> /qu"));
+  x.riffle.type("\t");
+  REQUIRE(x.riffle.read_next("> /quit"));
+  x.riffle.type("\rmore\r!ls\r");
+  REQUIRE(x.riffle.read_next("(3 queued"));
+  REQUIRE(x.goes_on());
+  REQUIRE(x.riffle.read_next("You said: one"));
+  REQUIRE(x.riffle.read_next("Not sent: more, !ls"));
+  CHECK(x.riffle.finish() == 0);
+}
+
 TEST_CASE("of a text of several lines it is seen that there are more") {
   if (!has_terminals()) return skip(no_terminals);
   talk x{slow};
   x.riffle.type("one\r");
   REQUIRE(x.riffle.read_next("Running: touch a"));
+  x.riffle.type("\x1b[200~y\ny\x1b[201~");
+  REQUIRE(x.riffle.read_next("(1 line above) > "));
+  x.riffle.type("\x15\x7f\x15");
   x.riffle.type("\x1b[200~y\ny\n\x1b[201~");
   REQUIRE(x.riffle.read_next("(2 lines above) > "));
   x.riffle.type("\x03");

@@ -107,3 +107,18 @@ TEST_CASE("an ESC that nothing follows is known, and one of a key is not") {
   x.drop_escape();
   CHECK(x.feed("[") == std::vector{key{key_kind::text, "["}});
 }
+
+TEST_CASE("an ESC and a key long behind it are two keys") {
+  using namespace std::chrono_literals;
+  key_reader x;
+  CHECK_FALSE(x.drop_escape_before("y", 1s));
+  x.feed("\x1b");
+  CHECK_FALSE(x.drop_escape_before("[A", 1s));
+  CHECK_FALSE(x.drop_escape_before("OA", 1s));
+  CHECK_FALSE(x.drop_escape_before("", 1s));
+  CHECK_FALSE(x.drop_escape_before("y", key_gap - 1ms));
+  CHECK(x.has_escape());
+  CHECK(x.drop_escape_before("y", key_gap));
+  CHECK_FALSE(x.has_escape());
+  CHECK(x.feed("y") == std::vector{key{key_kind::text, "y"}});
+}

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What was approved and could not be executed at once: whoever approves it is
 // told, sees it in the list, and executes it later.
+#include <csignal>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string_view>
 
 #include "tests/cli/terminal_program.hpp"
 #include "tests/config/temp_folder.hpp"
@@ -13,9 +17,7 @@ using namespace riffle::testing;
 
 namespace {
 
-struct proposing_place {
-  proposing_place() {
-    folder.write("s.toml", R"toml(
+constexpr auto writes_and_goes_on = R"toml(
 [[steps]]
 [[steps.calls]]
 tool = "write"
@@ -26,7 +28,27 @@ events = [{ text = "I go on. " }, { delay = "100s" }, { text = "End." }]
 match = "It is executed now."
 [[cases.steps]]
 text = "It was done."
-)toml");
+)toml";
+
+constexpr auto commands = R"toml(
+[[steps]]
+[[steps.calls]]
+tool = "bash"
+arguments = { command = "touch a; while [ -e a ]; do sleep 0.05; done" }
+[[steps.calls]]
+tool = "write"
+arguments = { path = "made", content = "x" }
+[[steps]]
+text = "That is all."
+[[cases]]
+match = "It is executed now."
+[[cases.steps]]
+text = "It was done."
+)toml";
+
+struct proposing_place {
+  explicit proposing_place(const char* script = writes_and_goes_on) {
+    folder.write("s.toml", script);
     folder.write("riffle.toml",
                  "[runtime]\ndata_dir = \"data\"\n"
                  "[approvals]\nmode = \"propose\"\n"
@@ -43,6 +65,15 @@ text = "It was done."
   }
   [[nodiscard]] bool says(const std::string& part) const {
     return said.find(part) != std::string::npos;
+  }
+  /// The one whose line has this text.
+  std::string proposal_about(const std::string& text) {
+    REQUIRE(proposals({"list", "--output", "jsonl"}) == 0);
+    auto at = said.find(text);
+    REQUIRE(at != std::string::npos);
+    at = said.rfind("prop_", at);
+    REQUIRE(at != std::string::npos);
+    return said.substr(at, said.find('"', at) - at);
   }
   [[nodiscard]] bool is_made() const {
     return std::filesystem::exists(folder.path() / "made");
@@ -86,4 +117,70 @@ TEST_CASE("an approval that a busy session holds back says so, and is listed") {
   // Who names none sees the newest.
   CHECK(x.proposals({"show"}) == 0);
   CHECK(x.says("outcome:  ok"));
+}
+
+TEST_CASE("an execution that was killed is listed, and how to finish it") {
+  if (!has_terminals()) return skip(no_terminals);
+  proposing_place x{commands};
+  terminal_program made{x.folder.path(), {"run", "--no-color", "go"}, 100};
+  REQUIRE(made.finish() == 0);
+  const auto id = x.proposal_about("touch a");
+  {
+    terminal_program runs{x.folder.path(), {"proposals", "approve", id}, 200};
+    REQUIRE(eventually(
+        [&] { return std::filesystem::exists(x.folder.path() / "a"); }));
+    CHECK(x.proposals({"approve", id}) == 1);
+    CHECK(x.says("and is executed now, by another process"));
+    CHECK(x.proposals({"list"}) == 0);
+    CHECK_FALSE(x.says(id));
+    runs.signal(SIGKILL);
+    runs.finish();
+  }
+  CHECK(x.proposals({"list"}) == 0);
+  CHECK(x.says(id));
+  CHECK(x.says("interrupted: "));
+  CHECK(x.says("riffle sessions resume ses_"));
+  CHECK(x.proposals({"show", id}) == 0);
+  CHECK(x.says("outcome:  interrupted: "));
+  CHECK(x.proposals({"show", id, "--output", "json"}) == 0);
+  CHECK(x.says("\"interrupted\":true"));
+  CHECK(x.proposals({"approve", id}) == 1);
+  CHECK(x.says("its execution was interrupted"));
+  std::filesystem::remove(x.folder.path() / "a");
+}
+
+TEST_CASE("arguments that can only fail use no proposal up") {
+  if (!has_terminals()) return skip(no_terminals);
+  proposing_place x{commands};
+  terminal_program made{x.folder.path(), {"run", "--no-color", "go"}, 100};
+  REQUIRE(made.finish() == 0);
+  const auto id = x.proposal_about("\"tool\":\"write\"");
+  CHECK(x.proposals({"edit", id, "--arguments",
+                     R"({"path":"/etc/x","content":"x"})"}) != 0);
+  CHECK(x.says("outside"));
+  CHECK(x.proposals({"edit", id, "--arguments",
+                     R"({"path":"made","content":"y"})"}) == 0);
+  CHECK(x.is_made());
+}
+
+TEST_CASE("what was written in the editor is not lost with its decision") {
+  if (!has_terminals()) return skip(no_terminals);
+  proposing_place x{commands};
+  terminal_program made{x.folder.path(), {"run", "--no-color", "go"}, 100};
+  REQUIRE(made.finish() == 0);
+  const auto id = x.proposal_about("\"tool\":\"write\"");
+  x.folder.write("ed.sh",
+                 "echo '{\"path\":\"/etc/x\",\"content\":\"mine\"}' > \"$1\"");
+  const scoped_env editor{"VISUAL",
+                          "sh " + (x.folder.path() / "ed.sh").string()};
+  const scoped_env place{"TMPDIR", x.folder.path().string()};
+  CHECK(x.proposals({"edit", id}) != 0);
+  constexpr std::string_view words = "what you have written is in ";
+  const auto at = x.said.find(words);
+  REQUIRE(at != std::string::npos);
+  const auto begin = at + words.size();
+  std::ifstream kept{
+      x.said.substr(begin, x.said.find_first_of("\r\n", begin) - begin)};
+  const std::string text{std::istreambuf_iterator<char>{kept}, {}};
+  CHECK(text.find("mine") != std::string::npos);
 }

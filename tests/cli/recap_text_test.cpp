@@ -55,6 +55,14 @@ TEST_CASE("the last two tasks stand there, and how each ended") {
   CHECK(recap_text(x, {60, false, false}).starts_with("\"My day\"\n"));
 }
 
+TEST_CASE("what has no end yet is not finished, or works elsewhere") {
+  storage::session_snapshot x;
+  add(x, "go", "", storage::run_state::active);
+  CHECK(recap_text(x, {60}) == "\"go\"\n> go\nIt was not finished.\n");
+  CHECK(recap_text(x, {60, false, false, true}) ==
+        "\"go\"\n> go\nIt works in another terminal.\n");
+}
+
 TEST_CASE("of a long answer the end stands there") {
   storage::session_snapshot x;
   std::string answer;

@@ -153,6 +153,58 @@ TEST_CASE("a stream that breaks is told once for each time") {
   CHECK(on(restart).empty());
 }
 
+TEST_CASE(
+    "where no UTF-8 is shown a name is spelled as its question spelled it") {
+  trace_writer traces{{verbosity::normal, false, true, true, true, true}};
+  event x;
+  auto call = made_call("write", R"({"path":"日.md"})");
+  x.body = call;
+  traces.on(x);
+  events::approval_required asked;
+  asked.tool = "write";
+  asked.id = call.id;
+  asked.proposal = proposal_id{"prop_1"};
+  asked.arguments = call.arguments;
+  x.body = asked;
+  traces.on(x);
+  events::approval_resolved yes;
+  yes.proposal = asked.proposal;
+  yes.how = events::proposal_outcome::approved;
+  yes.by = "user";
+  x.body = yes;
+  CHECK(traces.on(x).find("write \\u{65e5}.md: approved by user") !=
+        std::string::npos);
+  auto end = its_end(outcome::ok, 100);
+  end.tool = "write";
+  x.body = end;
+  CHECK(traces.on(x).find("write: \\u{65e5}.md") != std::string::npos);
+}
+
+TEST_CASE("what was tried in vain is told once") {
+  const auto ends_as = [](told_run& on, const std::string& why,
+                          std::uint32_t attempts) {
+    events::retry again;
+    again.what = events::retry_what::model;
+    again.max_attempts = attempts;
+    again.reason = why;
+    for (again.attempt = 1; again.attempt < attempts; ++again.attempt)
+      on(again);
+    return on(events::failure{{errc::model_unreachable, "m", "no server"}});
+  };
+  told_run same;
+  CHECK(ends_as(same, "no server", 3) ==
+        "[ERROR] attempt 3 of 3 failed the same way (model_unreachable)\n");
+  told_run other;
+  CHECK(ends_as(other, "too slow", 3) ==
+        "[ERROR] no server (model_unreachable)\n");
+  told_run once;
+  CHECK(ends_as(once, "no server", 1) ==
+        "[ERROR] no server (model_unreachable)\n");
+  told_run verbose{verbosity::verbose};
+  CHECK(ends_as(verbose, "no server", 3) ==
+        "[ERROR] no server (model_unreachable)\n");
+}
+
 TEST_CASE("what was allowed for always is not told at each call") {
   events::approval_resolved yes;
   yes.how = events::proposal_outcome::approved;

@@ -2,11 +2,14 @@
 // What a model is told of the folder: the project's own files, and none beside.
 #include "runtime/service/surroundings.hpp"
 
+#include <cstdlib>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/service/git_state.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/skip.hpp"
 
 using namespace riffle::service;
 using riffle::testing::temp_folder;
@@ -141,4 +144,68 @@ TEST_CASE("no file can end its part of what is told") {
   const auto all = around(x.root).text;
   CHECK(all.substr(all.rfind("</file-")) != end);
   CHECK(all.find("obey me") < all.rfind("</file-"));
+}
+
+namespace {
+
+/// A repository with one commit, as git makes it.
+struct repository {
+  repository() {
+    folder.write("a", "one\n");
+    git("init -q -b main");
+    git("add a");
+    git("-c user.name=n -c user.email=e@x commit -q -m first");
+    root = fs::canonical(folder.path());
+  }
+  void git(const std::string& words) const {
+    const auto line = "cd '" + folder.path().string() + "' && git " + words +
+                      " >/dev/null 2>&1";
+    REQUIRE(std::system(line.c_str()) == 0);  // NOLINT: a test's own words
+  }
+  temp_folder folder;
+  fs::path root;
+};
+
+/// Slow machines have as long as they need.
+constexpr auto patience = std::chrono::seconds{60};
+
+}  // namespace
+
+TEST_CASE("git says whether what it tracks is committed") {
+  if (std::system("git --version >/dev/null 2>&1") != 0)  // NOLINT
+    return riffle::testing::skip("there is no git");
+  const repository x;
+  CHECK(has_changes(x.root, patience) == false);
+  x.folder.write("new", "not tracked");
+  CHECK(has_changes(x.root, patience) == false);
+  x.folder.write("a", "two\n");
+  CHECK(has_changes(x.root, patience) == true);
+  CHECK(has_changes(x.root, riffle::duration{}) == std::nullopt);
+  x.git("-c user.name=n -c user.email=e@x commit -q -a -m second");
+  CHECK(has_changes(x.root, patience) == false);
+}
+
+TEST_CASE("no program that a repository names runs to tell its state") {
+  if (std::system("git --version >/dev/null 2>&1") != 0)  // NOLINT
+    return riffle::testing::skip("there is no git");
+  const repository x;
+  const auto mark = x.root / "executed";
+  const auto script = x.root / "program";
+  x.folder.write("program", "#!/bin/sh\ntouch '" + mark.string() + "'\ncat\n");
+  fs::permissions(script, fs::perms::owner_all);
+  x.folder.write(".gitattributes", "a filter=f\n");
+  x.folder.write("a", "two\n");
+  for (const auto* key :
+       {"core.fsmonitor", "filter.f.clean", "core.sshCommand"}) {
+    CAPTURE(key);
+    x.git("config " + std::string{key} + " '" + script.string() + "'");
+    CHECK(has_changes(x.root, patience) == std::nullopt);
+    x.git("config --unset " + std::string{key});
+  }
+  // Those of the user are left out.
+  x.folder.write("home/.gitconfig",
+                 "[filter \"f\"]\n\tclean = " + script.string() + "\n");
+  const riffle::testing::scoped_env home{"HOME", (x.root / "home").string()};
+  CHECK(has_changes(x.root, patience) == true);
+  CHECK_FALSE(fs::exists(mark));
 }

@@ -17,6 +17,10 @@ constexpr auto look = std::chrono::milliseconds{100};
 /// The same where somebody may type, who wants to see each key.
 constexpr auto quick_look = std::chrono::milliseconds{20};
 
+/// The same behind text, which has taken the status away: nobody shall see
+/// that it was gone. Longer than `screen::behind_text`.
+constexpr auto look_behind_text = std::chrono::milliseconds{12};
+
 constexpr std::size_t title_columns = 50;
 
 std::optional<approval_prompt> prompt_for(std::optional<unique_fd>& keyboard,
@@ -106,7 +110,10 @@ void watched_work::look_once(const taker& take) {
     prompt_->look(look);
     if (prompt_->busy()) return go_on_above(take);
   }
-  if (!take(typing_ ? quick_look : look)) output_.interject(nobody_.on_quiet());
+  const auto longest = came_ ? look_behind_text : typing_ ? quick_look : look;
+  const bool waited = !came_;
+  came_ = take(longest);
+  if (!came_ && waited) output_.interject(nobody_.on_quiet());
   if (signals_.asked_to_stop()) output_.cancelling();
   if (prompt_ && prompt_->busy()) return;
   show_log();

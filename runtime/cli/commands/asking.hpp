@@ -92,6 +92,7 @@ class watched_work {
   waiting_log log_;
   open_questions nobody_;
   chat_prompt* typing_;
+  bool came_ = false;  ///< something did, the last time
   std::optional<approval_prompt> prompt_;
 };
 

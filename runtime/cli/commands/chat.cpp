@@ -15,6 +15,7 @@
 #include "runtime/cli/commands/unfinished.hpp"
 #include "runtime/cli/terminal/approval_prompt.hpp"
 #include "runtime/cli/terminal/choose.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/terminal_kind.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/run_output.hpp"
@@ -84,6 +85,33 @@ expected<void> choose_session(run_command& options, config::config& settings,
   return {};
 }
 
+/// Whoever leaves with `/quit` may have typed more behind it.
+void tell_unsent(const chat_prompt& prompt, console& io) {
+  constexpr std::size_t most = 3;
+  const auto all = prompt.unsent();
+  if (all.empty()) return;
+  std::string text = "Not sent:";
+  for (std::size_t i = 0; i < all.size() && i < most; ++i)
+    text += (i == 0 ? " " : ", ") + safe_line(all[i], 60);
+  if (all.size() > most)
+    text += ", and " + std::to_string(all.size() - most) + " more";
+  io.complain(text);
+}
+
+/// Until the person leaves; whether a second Ctrl-C said so.
+bool talk_on(conversation& talk, chat_prompt& prompt, const console& io) {
+  do {
+    // Each turn has a Ctrl-C of its own.
+    interrupts signals;
+    const auto text = prompt.next(signals);
+    if (!text || !talk.on(*text, signals)) return false;
+    if (signals.asked_to_leave()) return true;
+    // Before the next turn's signals: a late Ctrl-C ends no conversation.
+    prompt.hold();
+  } while (io.out.good() && io.err.good());
+  return false;
+}
+
 }  // namespace
 
 int execute(const chat_command& x, console& io) {
@@ -116,22 +144,13 @@ int execute(const chat_command& x, console& io) {
     talk.show_recap();
     talk.finish_left(signals);
   }
-  for (;;) {
-    // Each turn has a Ctrl-C of its own.
-    interrupts signals;
-    const auto text = prompt.next(signals, [&](std::string_view before) {
-      return complete_chat(before, io.err.columns(), talk.prompts_for(before));
-    });
-    if (!text || !talk.on(*text, signals)) break;
-    if (signals.asked_to_leave()) {
-      history.store(prompt.editor());
-      return interrupted_by_user;
-    }
-    // Before the next turn's signals: a late Ctrl-C ends no conversation.
-    prompt.hold();
-    if (!io.out.good() || !io.err.good()) break;
-  }
+  prompt.complete_with([&](std::string_view before) {
+    return complete_chat(before, io.err.columns(), talk.prompts_for(before));
+  });
+  const bool leaves = talk_on(talk, prompt, io);
   history.store(prompt.editor());
+  if (leaves) return interrupted_by_user;
+  tell_unsent(prompt, io);
   const auto how = talk.farewell();
   if (!how.empty() && options.common.level != verbosity::quiet)
     io.say(view.color ? "\x1b[2m" + how + "\x1b[0m\n" : how + "\n");

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <fcntl.h>
 #include <filesystem>
 #include <optional>
@@ -16,7 +15,7 @@
 #include <vector>
 
 #include "runtime/base/media.hpp"
-#include "runtime/cli/terminal/read_text.hpp"
+#include "runtime/cli/commands/file_part.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/cli/view/chat_line.hpp"
@@ -86,75 +85,6 @@ chat_prompt::completion complete_command(std::string_view word,
 
 bool is_text(std::string_view x) { return x.find('\0') == std::string::npos; }
 
-/// The name as it was written, or without the punctuation behind it.
-std::string existing(std::string name) {
-  std::error_code ignored;
-  if (fs::is_regular_file(name, ignored)) return name;
-  while (!name.empty() && std::string_view{".,;:!?)"}.find(name.back()) !=
-                              std::string_view::npos)
-    name.pop_back();
-  return fs::is_regular_file(name, ignored) ? name : std::string{};
-}
-
-/// "src/a.cpp:10-20", or ":10": lines of a file, from 1.
-struct file_part {
-  std::string name;
-  std::size_t first = 0;  ///< 0: all of it
-  std::size_t last = 0;
-};
-
-/// Reads digits at the front of `text` and takes them off; 0: there are none.
-std::size_t number_of(std::string_view& text) {
-  std::size_t n = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (read.ec != std::errc{}) return 0;
-  text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()));
-  return n;
-}
-
-/// Nothing: no such file.
-std::optional<file_part> part_of(const std::string& word) {
-  if (auto name = existing(word); !name.empty())
-    return file_part{std::move(name)};
-  const auto colon = word.rfind(':');
-  if (colon == std::string::npos || colon == 0) return std::nullopt;
-  std::error_code ignored;
-  file_part out{word.substr(0, colon)};
-  if (!fs::is_regular_file(out.name, ignored)) return std::nullopt;
-  auto rest = std::string_view{word}.substr(colon + 1);
-  out.first = out.last = number_of(rest);
-  if (rest.starts_with('-')) {
-    rest.remove_prefix(1);
-    out.last = number_of(rest);
-  }
-  const bool ends = rest.find_first_not_of(".,;:!?)") == rest.npos;
-  if (out.first == 0 || out.last < out.first || !ends) return std::nullopt;
-  return out;
-}
-
-/// As a person reads it.
-std::string shown(const file_part& x) {
-  if (x.first == 0) return safe_line(x.name, 100);
-  const auto n = std::to_string(x.first);
-  return safe_line(x.name, 100) +
-         (x.last == x.first ? ", line " + n
-                            : ", lines " + n + " to " + std::to_string(x.last));
-}
-
-std::string lines_of(const std::string& text, const file_part& x) {
-  if (x.first == 0) return text;
-  std::size_t line = 1;
-  std::size_t from = 0;
-  while (line < x.first && from < text.size()) {
-    from = std::min(text.find('\n', from), text.size() - 1) + 1;
-    ++line;
-  }
-  auto to = from;
-  for (; line <= x.last && to < text.size(); ++line)
-    to = std::min(text.find('\n', to), text.size() - 1) + 1;
-  return text.substr(from, to - from);
-}
-
 error too_large(const std::string& name, const char* limit) {
   return {errc::invalid_request, "chat",
           name + " is larger than " + limit +
@@ -192,22 +122,16 @@ expected<std::string> attach_mentioned(run_request& x) {
   std::string names;
   std::size_t used = 0;
   for (const auto& word : mentioned_files(x.task)) {
-    const auto part = part_of(word);
+    auto part = find_part(word).part;
     if (!part) continue;
     const auto& name = part->name;
+    auto text = text_of(*part, most_each);
+    if (!text) return unexpected{std::move(text.error())};
     names += (names.empty() ? "" : ", ") + shown(*part);
-    auto text = read_file(name, "attached file");
-    const bool seen = text && !media_type_of(*text).empty();
-    if (seen) {
+    if (!media_type_of(*text).empty()) {
       x.attachments.push_back({name});
       continue;
     }
-    if (!text) return unexpected{std::move(text.error())};
-    *text = lines_of(*text, *part);
-    if (text->empty())
-      return unexpected{
-          error{errc::invalid_request, "chat",
-                name + " has no line " + std::to_string(part->first)}};
     if (text->size() > most_each) return unexpected{too_large(name, "256 KiB")};
     used += text->size();
     if (used > most_all)
@@ -224,17 +148,9 @@ expected<std::string> attach_mentioned(run_request& x) {
 
 std::vector<std::string> not_attached(const std::string& task) {
   std::vector<std::string> out;
-  std::error_code ignored;
-  for (const auto& word : mentioned_files(task)) {
-    if (part_of(word)) continue;
-    const auto name = "@" + safe_line(word, 100);
-    if (fs::is_directory(word, ignored))
-      out.push_back(name +
-                    " is a folder: it is not attached, but the model can look "
-                    "into it");
-    else if (word.find_first_of("./") < word.size() - 1)
-      out.push_back(name + ": there is no such file, so it is sent as text");
-  }
+  for (const auto& word : mentioned_files(task))
+    if (auto why = find_part(word).problem; !why.empty())
+      out.push_back(std::move(why));
   return out;
 }
 

@@ -87,9 +87,15 @@ void conversation::show_recap() {
   const auto whole = snapshot();
   if (!whole || whole->runs.empty()) return;
   const auto view = view_of(options_.common, options_.show, io_.out, io_.err);
+  const auto open = rt_->unfinished();
+  const bool worked_on =
+      open && std::ranges::any_of(*open, [&](const unfinished_run& x) {
+        return x.run.session == *session_ &&
+               x.owner != storage::run_owner::gone;
+      });
   io_.err.write(
       recap_text(*whole, {std::max<std::size_t>(io_.err.columns(), 20),
-                          view.rendered, view.styled}));
+                          view.rendered, view.styled, worked_on}));
 }
 
 void conversation::finish_left(interrupts& signals) {
@@ -138,11 +144,11 @@ void conversation::send(const std::string& task, interrupts& signals) {
   auto asked = request(task);
   const auto attached = attach_mentioned(asked);
   if (!attached) {
-    complain(attached.error());
+    io_.complain(attached.error().message);
     return prompt_.give_back();
   }
   if (auto ok = check_attachments(asked, settings_); !ok) {
-    complain(ok.error());
+    io_.complain(ok.error().message);
     return prompt_.give_back();
   }
   if (!attached->empty()) note("attached: " + *attached);
@@ -202,9 +208,11 @@ bool conversation::run_task(run_request asked, interrupts& signals) {
   const bool asks = asked.approval == approve::ask;
   prompt_.go_on();
   prompt_.answer_with([this](const std::string& x) { return answer(x); });
+  works_ = true;
   watch({*rt_, *started,
          asks ? open_keyboard(false) : std::optional<unique_fd>{}, &prompt_},
         options_.common, options_.show, signals, room, io_);
+  works_ = false;
   if (!title_.empty()) set_title(std::exchange(title_, {}));
   if (!signals.asked_to_stop()) return true;
   if (signals.asked_to_leave() || prompt_.leaves_later()) return true;

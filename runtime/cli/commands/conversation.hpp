@@ -89,6 +89,7 @@ class conversation {
   std::optional<runtime> rt_;
   std::optional<session_id> session_;
   std::optional<std::vector<std::string>> prompts_;  ///< once asked for
+  bool works_ = false;                               ///< a run does
   std::string told_;              ///< output of commands, for the next task
   std::string* shown_ = nullptr;  ///< else what is written goes out at once
   std::string summary_;           ///< of what came before, for the next task

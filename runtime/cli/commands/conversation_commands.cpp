@@ -166,6 +166,7 @@ std::span<const std::string> conversation::prompts_for(
                                         before_cursor.starts_with(begin));
   });
   if (!names_one) return {};
+  if (!prompts_ && works_) return {};  // it would have to wait for them
   if (!prompts_) {
     std::vector<std::string> problems;
     prompts_.emplace();
@@ -299,7 +300,9 @@ void conversation::output(const std::string& which) {
 
 void conversation::context() {
   const auto told = surroundings_of(options_.agent, settings_);
-  note("The model is told the folder, the system, the date and the branch.");
+  note(
+      "The model is told the folder, the system, the date and where git "
+      "stands.");
   for (const auto& x : told.files)
     note("and " + x.path.string() + ", " + size_text(x.size) +
          (x.cut ? ", of which it gets the beginning" : ""));

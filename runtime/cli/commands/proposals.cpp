@@ -9,6 +9,7 @@
 #include "runtime/base/clock.hpp"
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/commands/proposal_folder.hpp"
+#include "runtime/cli/commands/proposal_outcome.hpp"
 #include "runtime/cli/commands/run_configuration.hpp"
 #include "runtime/cli/commands/waiting_run.hpp"
 #include "runtime/cli/commands/watch.hpp"
@@ -44,9 +45,10 @@ error with_hint(error why) {
 }
 
 /// Those without a decision whose time is not over, and those that were
-/// approved and are executed by nobody yet; or all.
+/// approved and that nobody executes yet, or any more; or all.
 expected<std::vector<proposal_view>> listed(const proposals_command& x,
-                                            const service::proposals& all) {
+                                            const service::proposals& all,
+                                            storage::journal* journal) {
   proposal_filter filter;
   if (x.session) filter.session = session_id{*x.session};
   filter.undecided = !x.all;
@@ -58,7 +60,9 @@ expected<std::vector<proposal_view>> listed(const proposals_command& x,
   auto decided = all.list(filter);
   if (!decided) return decided;
   for (auto& one : *decided)
-    if (storage::awaits_execution(one.it) && found->size() < x.limit)
+    if (found->size() < x.limit &&
+        (storage::awaits_execution(one.it) ||
+         (journal != nullptr && is_interrupted(one, *journal))))
       found->push_back(std::move(one));
   return found;
 }
@@ -77,37 +81,28 @@ expected<proposal_id> newest(const service::proposals& all) {
 }
 
 int list(const proposals_command& x, const service::proposals& all,
-         console& io) {
-  const auto found = listed(x, all);
+         storage::journal* journal, console& io) {
+  const auto found = listed(x, all, journal);
   if (!found) return report(found.error(), io);
   const auto now = system_wall_time();
+  const auto cut = [journal](const auto& one) {
+    return journal != nullptr && is_interrupted(one, *journal);
+  };
   return write_list(
       *found, x.common,
       x.all ? "there are no proposals"
             : "nothing waits for a decision; --all lists what was decided too",
-      [now](const auto& one) { return summary_text(one, now); },
-      [now](const auto& one) { return service::to_json(one, now); }, io);
-}
-
-/// The call that an approval led to; nothing: none has settled.
-std::optional<storage::call_record> executed_call(const proposal_view& about,
-                                                  storage::journal& journal) {
-  const auto& x = about.it;
-  if (x.what.source != events::proposal_source::tool_call || !x.decided ||
-      x.decided->how != events::proposal_outcome::approved)
-    return std::nullopt;
-  const auto session = journal.load_session(x.what.session);
-  if (!session) return std::nullopt;
-  for (const auto& call : session->calls) {
-    const bool its =
-        x.what.waits ? call.call.id == x.what.call : call.run == x.executed_by;
-    if (its && call.stage == storage::call_stage::settled) return call;
-  }
-  return std::nullopt;
-}
-
-std::string outcome_text(const storage::call_record& x) {
-  return std::string{to_string(x.how)} + (x.err ? ": " + x.err->message : "");
+      [now, cut](const auto& one) {
+        return summary_text(one, now) +
+               (cut(one) ? "  interrupted: " + how_to_resume(one.it) + "\n"
+                         : "");
+      },
+      [now, cut](const auto& one) {
+        auto out = service::to_json(one, now);
+        if (cut(one)) out["interrupted"] = true;
+        return out;
+      },
+      io);
 }
 
 int show(const proposals_command& x, const proposal_view& about,
@@ -115,13 +110,17 @@ int show(const proposals_command& x, const proposal_view& about,
   const auto now = system_wall_time();
   const auto call = executed_call(about, journal);
   const auto came = call ? outcome_text(*call) : std::string{};
+  const bool cut = came.empty() && is_interrupted(about, journal);
   if (x.common.output == output_kind::text) {
     io.out.write(
         whole_text(about, now) +
-        (came.empty() ? "" : "outcome:  " + safe_line(came, 500) + "\n"));
+        (came.empty() ? "" : "outcome:  " + safe_line(came, 500) + "\n") +
+        (cut ? "outcome:  interrupted: " + how_to_resume(about.it) + "\n"
+             : ""));
   } else {
     auto all = service::to_json(about, now);
     if (!came.empty()) all["outcome"] = came;
+    if (cut) all["interrupted"] = true;
     io.out.write(service::dump(all) + "\n");
   }
   return io.out.good() ? completed : failed;
@@ -185,37 +184,6 @@ expected<std::string> edited_arguments(const proposals_command& x,
                    [&signals] { return signals.asked_to_stop(); });
 }
 
-std::string verdict_text(const decided& x, const std::string& id) {
-  if (x.verdict == decision_verdict::unknown)
-    return "there is no proposal \"" + id + "\"";
-  if (x.verdict == decision_verdict::stale)
-    return "proposal " + id + " was changed meanwhile; nothing was decided";
-  // What was approved before, and not executed, is executed now.
-  const bool late = x.verdict == decision_verdict::too_late;
-  const bool follows = x.started || x.queued;
-  auto out = (late && !follows ? "too late: proposal " : "proposal ") + id +
-             (late && follows ? " was " : " is ");
-  if (x.now && x.now->decided) {
-    const auto& by = *x.now->decided;
-    out += std::string{to_string(by.how)} + " by " + by.by;
-  }
-  if (late && x.started) out += " before, and is executed now";
-  if (late && !follows && x.now && storage::awaits_execution(*x.now))
-    out += "; 'riffle proposals approve " + id + "' executes it";
-  const bool waited =
-      x.verdict == decision_verdict::accepted && x.now && x.now->what.waits;
-  if (waited)
-    out += "; its run goes on. If no process runs it:\n  " +
-           go_there(x.now->what.folder) + "riffle sessions resume " +
-           x.now->what.session.value;
-  if (x.queued)
-    out +=
-        ", but nothing was executed: its session is busy. When that run has "
-        "ended, this executes it:\n  " +
-        go_there(x.now->what.folder) + "riffle proposals approve " + id;
-  return out;
-}
-
 std::string_view name_of(decision_verdict x) {
   switch (x) {
     case decision_verdict::accepted: return "accepted";
@@ -262,21 +230,6 @@ bool came_too_late(const proposals_command& x,
   return true;
 }
 
-/// It was approved, but its tool never began.
-bool was_not_executed(const run& by, runtime& rt, console& io) {
-  const auto session = rt.session(by.session());
-  if (!session) return false;
-  const auto call =
-      std::ranges::find(session->calls, by.id(), &storage::call_record::run);
-  if (call == session->calls.end() ||
-      call->stage != storage::call_stage::settled || call->attempt > 0 ||
-      call->how == outcome::ok || call->how == outcome::cancelled)
-    return false;
-  io.complain("nothing was executed, and the proposal is used up: " +
-              outcome_text(*call));
-  return true;
-}
-
 /// What came of it; a run that it started is shown as 'riffle run' does. It
 /// runs `elsewhere`, unless that is empty.
 int tell(const proposals_command& x, const decided& done,
@@ -284,7 +237,7 @@ int tell(const proposals_command& x, const decided& done,
          console& io) {
   const bool text = x.common.output == output_kind::text;
   if (text && x.common.level != verbosity::quiet)
-    io.complain(verdict_text(done, x.id));
+    io.complain(verdict_text(done, x.id, rt));
   if (done.started) {
     if (!elsewhere.empty() && x.common.level != verbosity::quiet)
       io.complain("it is executed in " + elsewhere + ", where it was proposed");
@@ -313,6 +266,13 @@ int tell(const proposals_command& x, const decided& done,
              : completed;
 }
 
+/// What came from the editor is not lost with its decision.
+void keep_edited(const std::string& text, console& io) {
+  if (text.empty()) return;
+  if (const auto file = keep_text(text, ".json"); !file.empty())
+    io.complain("what you have written is in " + file);
+}
+
 int decide(const proposals_command& x, const proposal& about,
            const std::string& elsewhere, runtime& rt, interrupts& signals,
            console& io) {
@@ -327,7 +287,10 @@ int decide(const proposals_command& x, const proposal& about,
     if (!arguments) return report(arguments.error(), io);
     made.arguments = std::move(*arguments);
   }
+  const auto wrote = x.arguments ? std::string{} : made.arguments.value_or("");
   const auto done = rt.decide(about.what.id, std::move(made));
+  if (!done || done->verdict != decision_verdict::accepted)
+    keep_edited(wrote, io);
   if (!done) {
     const int status = report(done.error(), io);
     return done.error().code == errc::invalid_arguments ? usage : status;
@@ -347,7 +310,7 @@ int execute(const proposals_command& x, console& io) {
   auto journal = service::open_journal(*settings, service::journal_use::reads);
   if (!journal) return report(journal.error(), io);
   std::optional<service::proposals> all{*journal};
-  if (x.action == what::list) return list(x, *all, io);
+  if (x.action == what::list) return list(x, *all, journal->get(), io);
   if (x.action == what::always) return always(x, *all, io);
   const auto id = x.id.empty() ? newest(*all) : all->find(x.id);
   if (!id) return report(with_hint(id.error()), io);

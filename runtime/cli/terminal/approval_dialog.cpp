@@ -48,7 +48,7 @@ std::vector<std::string> approval_dialog::picture() const {
     shown.preview = edit().preview_of(*edited_);
   }
   return approval_picture(
-      shown, edited_.has_value(),
+      shown, is_changed(),
       {options_.columns, options_.rows, options_.color, options_.ascii, false});
 }
 
@@ -60,7 +60,7 @@ std::string approval_dialog::what_it_does(bool whole) const {
   }
   std::string out;
   for (const auto& row :
-       approval_picture(shown, edited_.has_value(),
+       approval_picture(shown, is_changed(),
                         {options_.columns, options_.rows, options_.color,
                          options_.ascii, whole}))
     out += row + "\n";
@@ -109,7 +109,8 @@ std::string approval_dialog::prompt() const {
   auto out =
       for_ == waiting::scope
           ? scopes()
-          : std::string{"Run it"} + (edited_ ? " with your arguments" : "") +
+          : std::string{"Run it"} +
+                (is_changed() ? " with your arguments" : "") +
                 "? [y]es, [n]o, [e]dit, [a]lways, [v]iew, [s]top" +
                 (options_.stops == "the run" ? "" : " " + options_.stops) +
                 ", [?] > ";
@@ -219,6 +220,7 @@ void approval_dialog::set_file(std::optional<std::string> content) {
 
 dialog_step approval_dialog::on_edited(std::string_view text) {
   broken_.reset();
+  left_.reset();
   if (edit().ending() == ".json" && trimmed(text).empty())
     return shows("Nothing came back; the arguments are as they were.\n");
   const auto now = edit().arguments_of(text);
@@ -233,7 +235,20 @@ dialog_step approval_dialog::on_edited(std::string_view text) {
     return shows("The arguments are as they were.\n");
   }
   edited_ = *now;
+  left_ = text;
   return shows(options_.plain ? what_it_does(false) : "");
+}
+
+std::string approval_dialog::take_up(const std::string& changes,
+                                     const std::string& of) {
+  // Of a file that is changed nobody knows what else has changed in it.
+  if (about_.tool != "edit" && about_.arguments == of) {
+    const auto step = on_edited(changes);
+    if (edited_) return "What you had changed of it stands here again.\n";
+    if (!broken_) return step.show;
+  }
+  broken_ = changes;
+  return "What you had changed of it is kept: 'e' opens it again.\n";
 }
 
 std::string approval_dialog::refused(std::string_view why) const {

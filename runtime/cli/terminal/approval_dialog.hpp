@@ -90,6 +90,17 @@ class approval_dialog {
   /// the next `editable` begins with.
   dialog_step on_edited(std::string_view text);
 
+  /// What a person has changed of this call, as it came from the editor.
+  [[nodiscard]] const std::optional<std::string>& changes() const noexcept {
+    return broken_ ? broken_ : left_;
+  }
+  /// It is asked about again, behind a question `of` whose arguments somebody
+  /// had changed so: they are what is asked about, where that is certain, else
+  /// what the next `editable` begins with. Whole lines for the person.
+  std::string take_up(const std::string& changes, const std::string& of);
+  /// Its arguments are what somebody has made of the model's before.
+  void set_changed() { changed_ = true; }
+
   /// The answer could not be taken, e.g. since arguments are not valid.
   [[nodiscard]] std::string refused(std::string_view why) const;
 
@@ -117,13 +128,16 @@ class approval_dialog {
   dialog_step choose_scope(std::string_view word);
   /// The pattern for further calls; arguments that the person wrote have none.
   [[nodiscard]] bool has_pattern() const;
+  [[nodiscard]] bool is_changed() const { return edited_ || changed_; }
 
   events::approval_required about_;
   dialog_options options_;
   waiting for_ = waiting::choice;
   std::optional<std::string> edited_;  ///< compact
   std::optional<std::string> broken_;  ///< came back, and cannot be used
+  std::optional<std::string> left_;    ///< by the editor: `edited_` of it
   std::optional<std::string> file_;
+  bool changed_ = false;
 };
 
 }  // namespace riffle::cli

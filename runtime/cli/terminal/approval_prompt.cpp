@@ -16,25 +16,13 @@
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/cli/terminal/wrap_lines.hpp"
+#include "runtime/cli/view/chat_line.hpp"
 
 namespace riffle::cli {
 
 namespace {
 
-/// How often it is looked whether somebody else decided.
-constexpr auto between_checks = std::chrono::milliseconds{250};
-
-/// Longest wait for the event of an answer, which says what came of it: the
-/// next question does not depend on it.
-constexpr auto longest_settling = std::chrono::seconds{2};
-
 constexpr std::size_t longest_typed = 8192;
-
-std::string text_of(const storage::decision_record& x) {
-  auto out = std::string{to_string(x.how)} + " by " + safe_line(x.by, 64);
-  if (!x.reason.empty()) out += ": " + safe_line(x.reason, 200);
-  return out;
-}
 
 /// A letter of the question itself.
 bool is_answer(const key& x) {
@@ -61,8 +49,10 @@ void approval_prompt::on(const event& x) {
   const auto* answered = std::get_if<events::approval_resolved>(&x.body);
   if (answered == nullptr) return;
   if (settling_ == answered->proposal) settling_ = {};
+  if (!answered->arguments.empty())
+    changes_[answered->id].made = answered->arguments;
   if (open_ && open_->id() == answered->proposal) {
-    const auto said = keep_part(answered->how);
+    const auto said = keep_part(answered->how, answered->reason);
     if (!said.empty() && answered->reason != withdrawn)
       around_.show(wrap_lines(said + "\n", options_.columns));
     open_.reset();
@@ -93,22 +83,28 @@ void approval_prompt::ask() {
   keys_ = {};
   continued_ = times_continued();
   has_picture_ = true;
-  const bool before = typed_before();
-  // A time before it can be seen: who answers later has had the time.
-  if (std::exchange(torn_, false)) {
-    gate_.open_away(std::chrono::steady_clock::now());
-  } else {
-    gate_.open(std::chrono::steady_clock::now(), before);
-    if (gone_at_ != std::chrono::steady_clock::time_point{})
-      gate_.not_before(gone_at_ + answer_gate::quiet_behind_another);
-  }
-  gone_at_ = {};
+  open_gate();
+  if (const auto said = take_up_changes(); !said.empty())
+    around_.show(wrap_lines(said, is_plain() ? 0 : options_.columns));
   if (is_plain()) {
     std::string text;
     for (const auto& row : open_->picture()) text += row + "\n";
     return around_.show(text + open_->prompt());
   }
   draw();
+}
+
+/// A time before it can be seen: who answers later has had the time.
+void approval_prompt::open_gate() {
+  const bool before = typed_before();
+  const auto now = std::chrono::steady_clock::now();
+  const bool torn = std::exchange(torn_, false);
+  const auto gone = std::exchange(gone_at_, {});
+  // Without an input line there is nothing to go to.
+  if (torn && around_.typing != nullptr) return gate_.open_away(now);
+  gate_.open(now, before);
+  if (gone != std::chrono::steady_clock::time_point{})
+    gate_.not_before(gone + answer_gate::quiet_behind_another);
 }
 
 bool approval_prompt::has_draft() const {
@@ -120,9 +116,9 @@ bool approval_prompt::completes() const {
   if (around_.typing == nullptr) return false;
   const auto& line = around_.typing->editor();
   const auto before = std::string_view{line.text()}.substr(0, line.cursor());
-  if (before.starts_with('/')) return true;
-  const auto word = before.substr(before.find_last_of(" \n\t") + 1);
-  return word.size() > 1 && word.starts_with('@');
+  if (before.starts_with('/') && before.find_first_of(" \n/", 1) == before.npos)
+    return true;
+  return !path_before(before).path.empty();
 }
 
 /// Without an input line only characters are a text: who presses Enter behind a
@@ -216,6 +212,11 @@ void approval_prompt::take_lines(std::string_view bytes) {
 }
 
 void approval_prompt::take_keys(std::string_view bytes) {
+  const auto now = std::chrono::steady_clock::now();
+  // A key behind it was meant for what stood there before.
+  if (escape_at_ && keys_.drop_escape_before(bytes, now - *escape_at_) &&
+      on_escape())
+    return;
   const auto keys = keys_.feed(bytes);
   const bool alone = keys.size() == 1 &&
                      (keys[0].what != key_kind::text ||
@@ -226,6 +227,10 @@ void approval_prompt::take_keys(std::string_view bytes) {
     if (!open_) return;
     on_key(x, alone);
   }
+  if (!keys_.has_escape())
+    escape_at_.reset();
+  else if (!escape_at_)
+    escape_at_ = now;
   if (open_ && !keys.empty()) show_again();
 }
 
@@ -266,8 +271,7 @@ void approval_prompt::on_answer(const key& x) {
   if (x.what == key_kind::end_of_input) {
     // Who is in a conversation leaves it, and that is no answer.
     if (around_.typing != nullptr) return around_.typing->take({x});
-    ++unanswered_;
-    return decide({approval_answer::kind::no, "nobody is there to decide", {}});
+    return decide({approval_answer::kind::no, {}, {}});
   }
   const auto step =
       x.what == key_kind::text ? open_->on_key(x.text) : dialog_step{};
@@ -290,107 +294,6 @@ void approval_prompt::act(const dialog_step& step) {
   if (step.edit) is_plain() ? edit_in_lines() : edit();
   if (step.decided) return decide(*step.decided);
   if (is_plain() && open_ && !step.edit) around_.show(open_->prompt());
-}
-
-// -- decisions ----------------------------------------------------------------
-
-void approval_prompt::decide(const approval_answer& answer) {
-  using kind = approval_answer::kind;
-  const auto& about = open_->about();
-  decision x;
-  x.approved = answer.what == kind::yes || answer.what == kind::always;
-  x.always = answer.scope;
-  x.kept = answer.kept;
-  x.reason = answer.what == kind::stop
-                 ? "the user stopped " + around_.screen().stops
-                 : answer.reason;
-  x.arguments = answer.arguments;
-  x.digest = about.digest;
-  const auto result = around_.rt.decide(about.proposal, std::move(x));
-  if (answer.what == kind::stop) around_.stop(about);
-  if (!result) {
-    show_above(open_->refused(result.error().message));
-    if (is_plain()) around_.show(open_->prompt());
-    return;
-  }
-  switch (result->verdict) {
-    case decision_verdict::accepted:
-      return close(answer.what == kind::always
-                       ? open_->granted(answer.scope, answer.kept)
-                       : "");
-    case decision_verdict::too_late:
-      if (!result->now || !result->now->decided)
-        return close("This was decided already.");
-      // The log says so, and why it is asked anew.
-      return result->now->decided->reason == stale_reason
-                 ? close_outdated({})
-                 : close("This was decided already: " +
-                         text_of(*result->now->decided));
-    case decision_verdict::stale:
-      return close("This is not what was asked about; nothing was decided.");
-    case decision_verdict::unknown: return close("This proposal is gone.");
-  }
-}
-
-/// The question is over; the event that says so may still be on its way.
-void approval_prompt::close(const std::string& line) {
-  if (open_ && !is_plain()) remove_prompt();
-  if (!line.empty())
-    around_.show(wrap_lines(line + "\n", is_plain() ? 0 : options_.columns));
-  mode_.reset();
-  settling_ = waiting_.front().proposal;
-  settling_until_ = std::chrono::steady_clock::now() + longest_settling;
-  open_.reset();
-  waiting_.pop_front();
-}
-
-void approval_prompt::close_if_decided() {
-  const auto now = std::chrono::steady_clock::now();
-  if (now - checked_ < between_checks) return;
-  checked_ = now;
-  const auto now_known = known();
-  if (!now_known || !now_known->decided) return;
-  const auto& found = now_known->decided;
-  const auto said = keep_part(found->how);
-  if (is_plain()) around_.show("\n");
-  // The log says that the run ended, or asks anew: nobody decided anything.
-  if (found->how == events::proposal_outcome::cancelled) {
-    if (found->reason == withdrawn) return close("");
-    if (found->reason == stale_reason) return close_outdated(said);
-  }
-  // Its event says how.
-  close(found->how == events::proposal_outcome::cancelled
-            ? "Decided elsewhere: " + text_of(*found)
-            : said);
-}
-
-/// The first that waits, if the journal knows it.
-std::optional<storage::proposal_state> approval_prompt::known() {
-  proposal_filter filter;
-  filter.id = waiting_.front().proposal;
-  auto found = around_.rt.proposals(filter);
-  if (!found || found->empty()) return std::nullopt;
-  folder_ = found->front().what.folder;
-  return std::move(found->front());
-}
-
-/// Approved for always meanwhile, at another question: it need not be asked.
-bool approval_prompt::is_covered(const storage::proposal_record& what) {
-  const auto grants = around_.rt.grants(what.session);
-  if (!grants) return false;
-  const auto found = std::ranges::find_if(
-      *grants, [&](const auto& x) { return storage::covers_waiting(x, what); });
-  if (found == grants->end()) return false;
-  decision x;
-  x.approved = true;
-  x.by = "always (" + found->by + ")";
-  x.reason = grant_text(*found);
-  x.digest = what.digest;
-  const auto done = around_.rt.decide(what.id, std::move(x));
-  if (!done || done->verdict != decision_verdict::accepted) return false;
-  around_.show("Not asked, " + safe_line(grant_text(*found), 200) + ": " +
-               safe_line(waiting_.front().title, 200) + "\n");
-  return true;
 }
 
 }  // namespace riffle::cli

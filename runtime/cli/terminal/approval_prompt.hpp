@@ -7,6 +7,7 @@
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -75,6 +76,7 @@ class approval_prompt {
 
  private:
   void ask();
+  void open_gate();
   /// Nobody saw the question when that was typed.
   bool typed_before();
   [[nodiscard]] bool has_draft() const;
@@ -95,12 +97,15 @@ class approval_prompt {
   void close_if_decided();
   void close_outdated(const std::string& line);
   /// What to say of it, or nothing.
-  std::string keep_part(events::proposal_outcome how);
+  std::string keep_part(events::proposal_outcome how, std::string_view why);
+  void keep_changes(const std::string& made);
+  std::string take_up_changes();
   [[nodiscard]] std::optional<storage::proposal_state> known();
   bool is_covered(const storage::proposal_record& what);
   [[nodiscard]] bool in_foreground() const;
   void show_after_stop();
   void take_escape();
+  bool on_escape();
   void forget_early(std::chrono::steady_clock::time_point now);
   [[nodiscard]] bool is_plain() const { return options_.plain; }
 
@@ -135,6 +140,14 @@ class approval_prompt {
   std::vector<key> early_;  ///< answers before their time, all alike
   std::chrono::steady_clock::time_point early_at_{};
   line_editor reason_;
+  /// What was changed of a call: of which arguments, as it came from the
+  /// editor, and as it was approved.
+  struct call_changes {
+    std::string of;
+    std::string text;
+    std::string made;
+  };
+  std::map<call_id, call_changes> changes_;
   bool torn_ = false;  ///< see `keep_part`
   /// A question went without a key of this terminal.
   std::chrono::steady_clock::time_point gone_at_{};

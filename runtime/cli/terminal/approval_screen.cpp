@@ -45,17 +45,6 @@ std::string without_colors(const std::string& row) {
   return out;
 }
 
-/// Why nobody is asked any more.
-std::string gone_text(events::proposal_outcome how) {
-  switch (how) {
-    case events::proposal_outcome::cancelled:
-      return "The question was taken back";
-    case events::proposal_outcome::expired:
-      return "The time of the question was over";
-    default: return "It was decided elsewhere";
-  }
-}
-
 }  // namespace
 
 std::vector<std::string> approval_prompt::bottom() const {
@@ -197,9 +186,18 @@ void approval_prompt::take_escape() {
   if (!escape_at_) escape_at_ = now;
   if (now - *escape_at_ < escape_gap) return;
   keys_.drop_escape();
+  on_escape();
+}
+
+/// Whether it meant something here.
+bool approval_prompt::on_escape() {
   escape_at_.reset();
-  if (open_->leave_part()) return show_again();
-  if (around_.typing != nullptr) ::kill(::getpid(), SIGINT);
+  const bool back = open_->leave_part();
+  if (back)
+    show_again();
+  else if (around_.typing != nullptr)
+    ::kill(::getpid(), SIGINT);
+  return back || around_.typing != nullptr;
 }
 
 /// Behind Ctrl-Z and `fg` other lines stand there.
@@ -210,36 +208,6 @@ void approval_prompt::show_after_stop() {
   drawn_.clear();
   has_picture_ = true;
   if (!is_plain()) show_again();
-}
-
-// -- a question that goes -----------------------------------------------------
-
-/// The question goes while a part of its answer is typed: that answers no other
-/// question, and a text is not lost.
-std::string approval_prompt::keep_part(events::proposal_outcome how) {
-  if (is_plain() || !open_) return {};
-  gone_at_ = std::chrono::steady_clock::now();
-  const bool reason = open_->wants_text();
-  const bool edited = open_->is_edited();
-  if (!open_->leave_part() && !edited) return {};
-  torn_ = true;
-  if (!reason && edited)
-    return gone_text(how) + "; your changed arguments were not used.";
-  if (!reason) return {};
-  const auto text = reason_.take();
-  auto said = gone_text(how) + " before you had said why not";
-  if (text.empty()) return said + ".";
-  if (around_.typing == nullptr)
-    return said + ": \"" + safe_line(text, longest_reason) + "\"";
-  around_.typing->keep(text);
-  return said + "; your words stand in the input line.";
-}
-
-/// What it showed is not so any more, and what is so is asked next.
-void approval_prompt::close_outdated(const std::string& line) {
-  around_.show(erasure());
-  drawn_.clear();
-  close(line);
 }
 
 // -- editing ------------------------------------------------------------------

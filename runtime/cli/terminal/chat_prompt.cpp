@@ -19,27 +19,9 @@ namespace riffle::cli {
 
 namespace {
 
-constexpr std::string_view prompt = "> ";
 constexpr std::string_view paste_on = "\x1b[?2004h";
 constexpr std::string_view paste_off = "\x1b[?2004l";
 constexpr int look_ms = 100;
-constexpr std::string_view was_a_reason =
-    "That was said of a question that has gone; Enter again sends it.\n";
-constexpr std::string_view no_editor_yet =
-    "Your editor can be opened when the run has ended.\n";
-
-/// Of a line that is too long its end: there it is written on.
-std::string end_of(std::string_view line, std::size_t columns) {
-  constexpr std::size_t most = 2000;
-  if (line.size() > most) line.remove_prefix(line.size() - most);
-  while (!line.empty() && (line.front() & 0xC0) == 0x80) line.remove_prefix(1);
-  const auto safe = safe_line(line, most);
-  std::string_view rest = safe;
-  if (columns_of(rest) <= columns) return safe;
-  while (!rest.empty() && columns_of(rest) >= columns)
-    rest.remove_prefix(first_shown(rest).size);
-  return "…" + std::string{rest};
-}
 
 }  // namespace
 
@@ -87,7 +69,7 @@ void chat_prompt::show(bool over) {
   const auto columns = std::max<std::size_t>(screen_.columns(), 2);
   const auto rows = std::max<std::size_t>(screen_.rows(), 4);
   shown_columns_ = columns;
-  const auto x = editor_.draw(prompt, columns - 1, rows - 1);
+  const auto x = editor_.draw(mark, columns - 1, rows - 1);
   auto bytes = erasure(columns);
   for (std::size_t i = 0; i < x.rows.size(); ++i)
     bytes.append(i == 0 ? "" : "\r\n")
@@ -158,7 +140,16 @@ void chat_prompt::begin_raw() {
   show();
 }
 
-chat_prompt::said chat_prompt::on(const key& x, const completer& complete) {
+/// What there is to choose from, where that is not certain.
+std::string chat_prompt::complete_word() {
+  if (!completer_) return {};
+  const auto found =
+      completer_(std::string_view{editor_.text()}.substr(0, editor_.cursor()));
+  if (!found.by.empty()) editor_.replace_before(found.replaces, found.by);
+  return found.choices;
+}
+
+chat_prompt::said chat_prompt::on(const key& x) {
   const bool was_leaving = std::exchange(leaving_, false);
   if (x.what == key_kind::suspend) {
     suspend();
@@ -189,17 +180,12 @@ chat_prompt::said chat_prompt::on(const key& x, const completer& complete) {
                           : "Ctrl-C again, or Ctrl-D, leaves.\n");
       offer_held();
       return said::nothing;
-    case editor_event::complete: {
-      if (!complete) return said::nothing;
-      const auto found = complete(
-          std::string_view{editor_.text()}.substr(0, editor_.cursor()));
-      if (!found.choices.empty()) {
+    case editor_event::complete:
+      if (const auto choices = complete_word(); !choices.empty()) {
         erase();
-        screen_.write(found.choices);
+        screen_.write(choices);
       }
-      if (!found.by.empty()) editor_.replace_before(found.replaces, found.by);
       return said::nothing;
-    }
     case editor_event::redraw:
       screen_.write("\x1b[H\x1b[2J");
       above_.clear();
@@ -209,14 +195,13 @@ chat_prompt::said chat_prompt::on(const key& x, const completer& complete) {
   }
 }
 
-std::optional<std::string> chat_prompt::next(const interrupts& signals,
-                                             const completer& complete) {
+std::optional<std::string> chat_prompt::next(const interrupts& signals) {
   gave_up_ = [&signals] { return signals.asked_to_stop(); };
   if (!plain_ && std::exchange(turned_, true)) screen_.write("\n");
   if (!queue_.empty() && !held_) {
     last_ = std::move(queue_.front());
     queue_.pop_front();
-    screen_.write(set_off(std::string{prompt} + editor_.shown(last_)) + "\n");
+    screen_.write(set_off(std::string{mark} + editor_.shown(last_)) + "\n");
     return editor_.whole(last_);
   }
   leaves_later_ = leaves_later();
@@ -228,7 +213,7 @@ std::optional<std::string> chat_prompt::next(const interrupts& signals,
     while (!pressed_.empty()) {
       const auto x = std::move(pressed_.front());
       pressed_.pop_front();
-      const auto what = on(x, complete);
+      const auto what = on(x);
       if (what == said::leave) return std::nullopt;
       if (what == said::text) {
         last_ = editor_.take_marked();
@@ -239,7 +224,10 @@ std::optional<std::string> chat_prompt::next(const interrupts& signals,
     if (width_.asks_for_drawing(screen_.columns(), shown_columns_,
                                 std::chrono::steady_clock::now()))
       show();
-    if (!read_some(bytes, look_ms)) continue;
+    if (!read_some(bytes, look_ms)) {
+      if (keys_.has_escape()) keys_.drop_escape();  // it means nothing here
+      continue;
+    }
     for (auto& x : keys_.feed(bytes)) pressed_.push_back(std::move(x));
   }
   screen_.write("\n");
@@ -248,7 +236,7 @@ std::optional<std::string> chat_prompt::next(const interrupts& signals,
 
 std::optional<std::string> chat_prompt::next_plain(const interrupts& signals) {
   mode_.set(typing_mode::lines);
-  screen_.write(prompt);
+  screen_.write(mark);
   std::string bytes;
   std::string out;
   while (!signals.asked_to_stop()) {
@@ -284,117 +272,6 @@ void chat_prompt::hold() {
 
 void chat_prompt::go_on() {
   if (!plain_) mode_.set(typing_mode::keys);
-}
-
-void chat_prompt::look() {
-  if (plain_ || closed_ || mode_.now() != typing_mode::keys) return;
-  std::string bytes;
-  take(read_some(bytes, 0) ? keys_.feed(bytes) : std::vector<key>{});
-  look_for_escape();
-}
-
-/// An ESC that nothing follows stops what works, as Ctrl-C does.
-void chat_prompt::look_for_escape() {
-  if (!keys_.has_escape()) return escape_at_.reset();
-  const auto now = std::chrono::steady_clock::now();
-  if (!escape_at_) escape_at_ = now;
-  if (now - *escape_at_ < escape_gap) return;
-  keys_.drop_escape();
-  escape_at_.reset();
-  ::kill(::getpid(), SIGINT);
-}
-
-/// What was queued last is changed, or thrown away.
-void chat_prompt::take_back() {
-  editor_.give(queue_.back());
-  queue_.pop_back();
-}
-
-bool chat_prompt::answer(const std::string& text) {
-  if (!answerer_) return false;
-  const auto found = answerer_(text);
-  if (found) answers_ += *found;
-  return found.has_value();
-}
-
-void chat_prompt::keep(const std::string& text) {
-  editor_.insert(safe_text(text));
-  last_key_ = std::chrono::steady_clock::now();
-  kept_ = true;
-}
-
-/// An Enter that was meant for what is gone.
-bool chat_prompt::holds_back(const key& x) {
-  if (editor_.text().empty()) kept_ = false;
-  return x.what == key_kind::enter && std::exchange(kept_, false);
-}
-
-void chat_prompt::take(std::vector<key> keys) {
-  for (auto& x : keys) pressed_.push_back(std::move(x));
-  while (!pressed_.empty()) {
-    const auto x = std::move(pressed_.front());
-    pressed_.pop_front();
-    last_key_ = std::chrono::steady_clock::now();
-    if (x.what == key_kind::up && editor_.text().empty() && !queue_.empty()) {
-      take_back();
-      continue;
-    }
-    if (holds_back(x)) {
-      answers_ += was_a_reason;
-      continue;
-    }
-    switch (editor_.on(x)) {
-      // Once more, and the person stays.
-      case editor_event::end_of_input: leaves_later_ = !leaves_later_; break;
-      case editor_event::edit: answers_ += no_editor_yet; break;
-      case editor_event::submitted: submit(); break;
-      default: break;
-    }
-  }
-}
-
-/// What only looks is answered at once, all else waits for its turn.
-void chat_prompt::submit() {
-  if (queue_.size() >= most_queued) {
-    screen_.write("\a");
-    return;
-  }
-  auto text = editor_.take_marked();
-  if (answer(editor_.whole(text))) return;
-  const bool blank = text.find_first_not_of(" \t\n") == std::string::npos;
-  if (!blank) queue_.push_back(std::move(text));
-}
-
-/// With the one that Up takes back.
-std::string chat_prompt::queued_text() const {
-  constexpr std::size_t longest = 30;
-  auto out = "(" + std::to_string(queue_.size()) + " queued";
-  if (editor_.text().empty() && screen_.columns() >= 70)
-    out += ", Up: " +
-           with_dots(safe_line(editor_.shown(queue_.back()), 200), longest);
-  return out + ") ";
-}
-
-/// What a person has written stands out from what came of it.
-std::string chat_prompt::set_off(const std::string& row) const {
-  return color_ ? "\x1b[1m" + row + "\x1b[0m" : row;
-}
-
-std::string chat_prompt::draft() const {
-  std::string out;
-  if (!queue_.empty()) out = queued_text();
-  if (leaves_later_)
-    out += !editor_.text().empty() ? "(leaves once this line is empty) "
-           : queue_.empty()        ? "(leaves when the run has ended) "
-                                   : "(leaves behind that) ";
-  if (out.empty() && editor_.text().empty()) return {};
-  const auto text = editor_.shown(editor_.text());
-  const auto line = text.substr(text.rfind('\n') + 1);  // npos + 1 is 0
-  if (const auto more = std::ranges::count(text, '\n'); more > 0)
-    out += "(" + std::to_string(more) + " lines above) ";
-  const auto used = columns_of(out) + columns_of(prompt) + 2;
-  const auto columns = std::max<std::size_t>(screen_.columns(), used + 8);
-  return out + std::string{prompt} + end_of(line, columns - used);
 }
 
 }  // namespace riffle::cli

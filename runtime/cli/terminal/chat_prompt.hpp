@@ -46,8 +46,9 @@ class chat_prompt {
 
   /// The next text; nothing: the person leaves (Ctrl-D, Ctrl-C twice, a
   /// closed terminal, a signal). Blocks.
-  std::optional<std::string> next(const interrupts& signals,
-                                  const completer& complete);
+  std::optional<std::string> next(const interrupts& signals);
+  /// What Tab does, also while a run works.
+  void complete_with(completer f) { completer_ = std::move(f); }
 
   /// Takes what was typed meanwhile; never blocks.
   void look();
@@ -82,6 +83,8 @@ class chat_prompt {
   [[nodiscard]] bool leaves_later() const noexcept {
     return leaves_later_ && queue_.empty() && editor_.text().empty();
   }
+  /// What waits and will not be sent any more, as a person sees it.
+  [[nodiscard]] std::vector<std::string> unsent() const;
   /// What is typed and what waits, as one line at most; may be empty.
   [[nodiscard]] std::string draft() const;
 
@@ -91,8 +94,13 @@ class chat_prompt {
  private:
   enum class said : std::uint8_t { nothing, text, leave };
 
+  static constexpr std::string_view mark = "> ";
+  static constexpr std::string_view was_a_reason =
+      "That was said of a question that has gone; Enter again sends it.\n";
+
   std::optional<std::string> next_plain(const interrupts& signals);
-  said on(const key& x, const completer& complete);
+  said on(const key& x);
+  std::string complete_word();
   std::string erasure(std::size_t columns);
   void erase();
   void show(bool over = false);
@@ -106,6 +114,7 @@ class chat_prompt {
   void suspend();
   void edit();
   void look_for_escape();
+  void on_escape();
   void take_back();
   void end_line();
   bool read_some(std::string& out, int wait_ms);
@@ -121,6 +130,7 @@ class chat_prompt {
   std::optional<time_point> last_key_;
   std::deque<std::string> queue_;  ///< with marks, see `line_editor`
   answerer answerer_;
+  completer completer_;
   std::string answers_;
   bool held_ = false;  ///< none of it is sent by itself
   std::string last_;   ///< what `next` gave; the same

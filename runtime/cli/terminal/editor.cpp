@@ -52,6 +52,7 @@ class scratch_file {
 
   [[nodiscard]] bool good() const { return good_; }
   [[nodiscard]] const std::string& name() const { return name_; }
+  void keep() { made_ = false; }
 
  private:
   std::string name_;
@@ -123,6 +124,13 @@ int wait_for(pid_t pid, const std::function<bool()>& gave_up) {
 }
 
 }  // namespace
+
+std::string keep_text(const std::string& text, const std::string& ending) {
+  scratch_file file{text, ending};
+  if (!file.good()) return {};
+  file.keep();
+  return file.name();
+}
 
 expected<std::string> edit_text(const std::string& text, int terminal_fd,
                                 const std::function<bool()>& gave_up,

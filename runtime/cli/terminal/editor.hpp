@@ -19,4 +19,8 @@ expected<std::string> edit_text(const std::string& text, int terminal_fd,
                                 const std::function<bool()>& gave_up,
                                 const std::string& ending = ".json");
 
+/// Keeps a text that could not be used in a file of the user's own: its name,
+/// or nothing.
+std::string keep_text(const std::string& text, const std::string& ending);
+
 }  // namespace riffle::cli

@@ -113,6 +113,15 @@ std::vector<key> key_reader::feed(std::string_view bytes) {
   return out;
 }
 
+bool key_reader::drop_escape_before(std::string_view bytes,
+                                    std::chrono::nanoseconds later) {
+  const bool goes_on = bytes.starts_with('[') || bytes.starts_with('O');
+  if (!has_escape() || bytes.empty() || goes_on || later < key_gap)
+    return false;
+  drop_escape();
+  return true;
+}
+
 bool key_reader::take_paste(std::vector<key>& out) {
   const auto end = rest_.find(paste_ends);
   const bool over = end != std::string::npos;

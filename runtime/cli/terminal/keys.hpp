@@ -15,6 +15,8 @@ namespace riffle::cli {
 /// A sequence may come in two pieces; an ESC that nothing follows for so long
 /// is a key of its own.
 inline constexpr std::chrono::milliseconds escape_gap{150};
+/// So long behind it a sequence does not begin with a character.
+inline constexpr std::chrono::milliseconds key_gap{30};
 
 enum class key_kind : std::uint8_t {
   text,   ///< typed or pasted: several characters may come as one
@@ -63,6 +65,10 @@ class key_reader {
   /// An ESC came, and nothing behind it: a key of its own if nothing follows.
   [[nodiscard]] bool has_escape() const noexcept { return rest_ == "\x1b"; }
   void drop_escape() { rest_.clear(); }
+  /// The same where bytes come so long behind it: whether it was a key of its
+  /// own, which is dropped then.
+  bool drop_escape_before(std::string_view bytes,
+                          std::chrono::nanoseconds later);
 
  private:
   bool take(std::vector<key>& out);

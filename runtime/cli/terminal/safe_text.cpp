@@ -28,6 +28,25 @@ bool turns_direction(std::uint32_t code) {
          code == 0x200F || code == 0x061C;
 }
 
+/// Nothing is drawn for them, and nothing shows that they are there. Joiners
+/// belong to scripts that have them, and to pictures; letters of ASCII have
+/// none.
+bool is_invisible(std::uint32_t code, std::string_view before) {
+  const bool joins = code == 0x200C || code == 0x200D;
+  if (joins) return before.empty() || (before.back() & 0x80) == 0;
+  return code == 0x200B || code == 0x00AD || code == 0xFEFF || code == 0x180E ||
+         code == 0x115F || code == 0x1160 || code == 0x3164 || code == 0xFFA0 ||
+         (code >= 0x2060 && code <= 0x2064) ||
+         (code >= 0xE0000 && code <= 0xE007F);
+}
+
+void append_code(std::string& out, std::uint32_t code) {
+  out.append("\\u{");
+  for (int shift = code > 0xFFFF ? 16 : 12; shift >= 0; shift -= 4)
+    out += hex[code >> shift & 15];
+  out += '}';
+}
+
 void append_safe(std::string& out, std::string_view bytes,
                  const utf8_character& c) {
   if (!c.valid) {
@@ -37,11 +56,7 @@ void append_safe(std::string& out, std::string_view bytes,
   } else if (is_control(c.code)) {
     out.append("\\x").append({hex[c.code >> 4], hex[c.code & 15]});
   } else if (turns_direction(c.code)) {
-    out.append("\\u{");
-    for (int shift = 12; shift >= 0; shift -= 4) {
-      out += hex[c.code >> shift & 15];
-    }
-    out += '}';
+    append_code(out, c.code);
   } else {
     out += bytes;
   }
@@ -64,6 +79,22 @@ std::string safe_text(std::string_view text) {
       append_safe(out, text.substr(0, c.size), c);
     }
     text.remove_prefix(c.size);
+  }
+  return out;
+}
+
+std::string exact_text(std::string_view text) {
+  const auto safe = safe_text(text);
+  std::string out;
+  out.reserve(safe.size());
+  for (std::string_view rest = safe; !rest.empty();) {
+    const auto c = first_of(rest);
+    const auto bytes = rest.substr(0, c.size);
+    rest.remove_prefix(c.size);
+    if (is_invisible(c.code, out))
+      append_code(out, c.code);
+    else
+      out += bytes;
   }
   return out;
 }

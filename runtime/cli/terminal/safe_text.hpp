@@ -14,6 +14,10 @@ namespace riffle::cli {
 /// what is not UTF-8 U+FFFD.
 std::string safe_text(std::string_view text);
 
+/// The same of what somebody decides about: characters that no terminal draws
+/// are \u{NNNN}, too.
+std::string exact_text(std::string_view text);
+
 /// One line: line ends and tabs become one space, and after `most` characters
 /// it is cut, with "…" at its end.
 std::string safe_line(std::string_view text, std::size_t most);

@@ -296,11 +296,11 @@ std::string ascii_text(std::string_view text) {
 std::vector<std::string> approval_picture(const events::approval_required& x,
                                           bool edited,
                                           const picture_options& options) {
-  const auto preview = safe_text(x.preview);
+  const auto preview = exact_text(x.preview);
   const auto body = without_names(preview);
   canvas out{options, body.is_diff, x.tool == "bash"};
   out.head(sentence(x, body.of_new_file, edited));
-  out.body(safe_text(members_of(x, preview.empty())), false);
+  out.body(exact_text(members_of(x, preview.empty())), false);
   out.body(body.lines, true);
   return out.finish();
 }

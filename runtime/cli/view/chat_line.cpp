@@ -13,6 +13,7 @@ namespace riffle::cli {
 namespace {
 
 constexpr std::string_view blanks = " \t\r\n";
+constexpr std::string_view brackets = "([{";
 
 constexpr std::array all_commands{
     chat_command_help{"help", "", "what can be typed here"},
@@ -46,6 +47,14 @@ bool is_prompt(std::string_view x) {
          std::ranges::all_of(x, [](unsigned char c) {
            return std::isalnum(c) != 0 || c == '-' || c == '_';
          });
+}
+
+/// ":10-20" behind the end of a name in quotation marks.
+std::string_view lines_behind(std::string_view rest) {
+  if (!rest.starts_with("\":") || rest.size() < 3) return {};
+  rest.remove_prefix(1);
+  if (std::isdigit(static_cast<unsigned char>(rest[1])) == 0) return {};
+  return rest.substr(0, rest.find_first_of(blanks));
 }
 
 }  // namespace
@@ -108,14 +117,16 @@ std::vector<std::string> mentioned_files(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const bool begins =
         text[i] == '@' &&
-        (i == 0 || blanks.find(text[i - 1]) != std::string_view::npos);
+        (i == 0 || blanks.find(text[i - 1]) != std::string_view::npos ||
+         brackets.find(text[i - 1]) != std::string_view::npos);
     if (!begins || i + 1 >= text.size()) continue;
     const bool quoted = text[i + 1] == '"';
     const auto from = i + (quoted ? 2 : 1);
     const auto end = std::min(
         quoted ? text.find('"', from) : text.find_first_of(blanks, from),
         text.size());
-    const auto name = std::string{text.substr(from, end - from)};
+    auto name = std::string{text.substr(from, end - from)};
+    if (quoted) name += lines_behind(text.substr(end));
     if (!name.empty() && std::ranges::find(out, name) == out.end())
       out.push_back(name);
     i = end;
@@ -129,9 +140,9 @@ begun_path path_before(std::string_view before_cursor) {
       before_cursor.find('"', quote + 2) == std::string_view::npos)
     return {true, std::string{before_cursor.substr(quote + 2)}};
   const auto blank = before_cursor.find_last_of(blanks);
-  const auto word = blank == std::string_view::npos
-                        ? before_cursor
-                        : before_cursor.substr(blank + 1);
+  auto word = blank == std::string_view::npos ? before_cursor
+                                              : before_cursor.substr(blank + 1);
+  word.remove_prefix(std::min(word.find_first_not_of(brackets), word.size()));
   if (!word.starts_with('@')) return {};
   return {true, std::string{word.substr(1)}};
 }

@@ -38,7 +38,7 @@ std::string about(const storage::proposal_state& x, std::size_t most) {
 }
 
 void append_lines(std::string& out, std::string_view text) {
-  for_each_line(safe_text(text), [&](std::string_view line) {
+  for_each_line(exact_text(text), [&](std::string_view line) {
     out.append("│ ").append(line).append("\n");
   });
 }

@@ -59,11 +59,13 @@ std::string answer_text(const std::string& text, const recap_options& how) {
 }
 
 /// Why it has no answer, in a word; empty: it has.
-std::string end_text(storage::run_state x) {
+std::string end_text(storage::run_state x, bool worked_on) {
   switch (x) {
     case storage::run_state::failed: return "It failed.";
     case storage::run_state::cancelled: return "It was stopped.";
-    case storage::run_state::active: return "It was not finished.";
+    case storage::run_state::active:
+      return worked_on ? "It works in another terminal."
+                       : "It was not finished.";
     default: return {};
   }
 }
@@ -80,7 +82,7 @@ std::string task_text(const storage::session_snapshot& x,
   if (run.tool_calls > 0)
     out += faint("  " + counted(run.tool_calls, "tool call"), how);
   out += answer_text(answer, how);
-  if (const auto end = end_text(run.state); !end.empty())
+  if (const auto end = end_text(run.state, how.worked_on); !end.empty())
     out += faint(end, how);
   return out;
 }

@@ -12,8 +12,9 @@ namespace riffle::cli {
 
 struct recap_options {
   std::size_t columns = 80;
-  bool rendered = false;  ///< Markdown as people see it
-  bool styled = false;    ///< and with styles
+  bool rendered = false;   ///< Markdown as people see it
+  bool styled = false;     ///< and with styles
+  bool worked_on = false;  ///< what did not end works in another process
 };
 
 /// The title that a person gave it, or how it began.

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "messages/event_line.hpp"
+#include "runtime/cli/terminal/terminal_kind.hpp"
 #include "runtime/cli/terminal/terminal_mode.hpp"
 #include "runtime/cli/view/diff_lines.hpp"
 #include "runtime/cli/view/results.hpp"
@@ -68,6 +69,7 @@ view_options view_of(const common_options& options, show_options show,
   x.status = loud && !lines && !piped && err.is_terminal() && can_erase();
   x.reasoning = show.reasoning && !lines;
   x.stats = show.stats;
+  x.ascii = err.is_terminal() && locale_lacks_utf8();
   x.asks = show.asks;
   return x;
 }

@@ -26,7 +26,7 @@ constexpr std::size_t file_columns = 100;
 trace_options traces_of(const view_options& x, bool folds, bool alone) {
   const bool in_status = x.status && x.level != verbosity::verbose;
   // What is drawn in rows is cut to the terminal, which colours would hinder.
-  return {x.level, x.color && !folds, !in_status, x.asks, alone};
+  return {x.level, x.color && !folds, !in_status, x.asks, alone, x.ascii};
 }
 
 std::string painted(std::string_view text, const char* paint, bool color) {

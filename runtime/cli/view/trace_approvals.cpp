@@ -18,8 +18,8 @@ constexpr std::size_t columns_of_tag = 11;  // "[APPROVAL] "
 
 /// Where it is decided at once the decision says it all.
 std::string trace_writer::on(const events::approval_required& x, wall_time) {
-  asked_.insert_or_assign(
-      x.proposal, asked_call{x.tool, x.title, x.arguments, call_name(x)});
+  asked_.insert_or_assign(x.proposal, asked_call{x.tool, x.title, x.arguments,
+                                                 spelled(call_name(x))});
   if (options_.asks) return {};
   wanted_ = tag("APPROVAL") + "wanted for " + safe_line(x.tool, 64) + ": " +
             safe_line(x.title, longest_reason) + " (" +
@@ -55,10 +55,11 @@ std::string trace_writer::verdict_name(const asked_call& about,
   constexpr std::size_t around =
       columns_of_tag + 3;  // ": " and an empty column
   const auto used = around + columns_of(how);
-  const auto name = changed.empty() ? about.name
-                                    : call_name({.tool = about.tool,
-                                                 .title = about.title,
-                                                 .arguments = changed});
+  const auto name = changed.empty()
+                        ? about.name
+                        : spelled(call_name({.tool = about.tool,
+                                             .title = about.title,
+                                             .arguments = changed}));
   return fit(name, columns_ > used + least ? columns_ - used : longest_name);
 }
 

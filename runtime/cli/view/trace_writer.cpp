@@ -11,6 +11,7 @@
 #include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
+#include "runtime/cli/view/approval_picture.hpp"
 #include "runtime/cli/view/call_text.hpp"
 #include "runtime/cli/view/diff_lines.hpp"
 #include "runtime/cli/view/people_text.hpp"
@@ -134,6 +135,11 @@ std::string trace_writer::tag(std::string_view name, bool bad) const {
   return (bad ? "\x1b[31m" : "\x1b[2m") + text + "\x1b[0m ";
 }
 
+/// What a person decided about has one name.
+std::string trace_writer::spelled(std::string name) const {
+  return options_.ascii ? ascii_text(name) : name;
+}
+
 /// The tool's name stands out.
 std::string trace_writer::named(const std::string& label) const {
   if (!options_.color) return label;
@@ -162,6 +168,7 @@ std::string trace_writer::on(const events::run_started& x, wall_time) {
 }
 
 std::string trace_writer::on(const events::step_start& x, wall_time) {
+  failed_.clear();
   if (!verbose()) return {};
   return tag("STEP") + std::to_string(x.step) + " of " +
          std::to_string(x.max_steps) + "\n";
@@ -176,7 +183,7 @@ std::string trace_writer::on(const events::step_restarted& x, wall_time) {
 }
 
 std::string trace_writer::on(const events::tool_call& x, wall_time at) {
-  auto label = call_label(x);
+  auto label = spelled(call_label(x));
   std::string out;
   if (verbose()) {
     const auto& arguments =
@@ -308,6 +315,10 @@ std::string trace_writer::on(const events::retry& x, wall_time) {
   if (x.id) out += " " + label_of(*x.id);
   const bool same = x.attempt > 1 && failed_ == x.reason;
   failed_ = x.reason;
+  last_attempt_ = x.attempt + 1 == x.max_attempts
+                      ? "attempt " + std::to_string(x.max_attempts) + " of " +
+                            std::to_string(x.max_attempts)
+                      : std::string{};
   // The line of its call stands above it.
   const bool told = x.what == events::retry_what::step && !told_.empty() &&
                     x.reason.ends_with(told_);
@@ -328,7 +339,12 @@ std::string trace_writer::on(const events::failure& x, wall_time) {
     return {};
   }
   why_failed_is_told_ = !cancelled;
-  return tag("ERROR", true) + message +
+  // The lines above it say why.
+  const bool told = !cancelled && options_.level == verbosity::normal &&
+                    !last_attempt_.empty() && failed_ == x.err.message &&
+                    failed_.size() <= longest_message;
+  return tag("ERROR", true) +
+         (told ? last_attempt_ + " failed the same way" : message) +
          (cancelled ? "\n" : " (" + std::string{to_string(x.err.code)} + ")\n");
 }
 

@@ -23,6 +23,7 @@ struct trace_options {
   bool progress = true;  ///< lines about calls that are still open
   bool asks = false;     ///< no lines about calls that need approval
   bool tails = false;    ///< the last lines of commands that failed
+  bool ascii = false;    ///< names are spelled as questions spell them
 };
 
 /// Renders the events of one run, in order. Remembers the calls that are
@@ -93,6 +94,7 @@ class trace_writer {
   [[nodiscard]] bool verbose() const {
     return options_.level == verbosity::verbose;
   }
+  [[nodiscard]] std::string spelled(std::string name) const;
   [[nodiscard]] std::string named(const std::string& label) const;
   [[nodiscard]] std::string bad(const std::string& text) const;
   [[nodiscard]] std::string faint(const std::string& text) const;
@@ -111,7 +113,8 @@ class trace_writer {
   std::string wanted_;             ///< said unless it is decided at once
   std::vector<std::string> plan_;  ///< its steps as they were shown
   std::string failed_;  ///< why what was tried again had failed, the last time
-  std::string told_;    ///< why the last call failed
+  std::string last_attempt_;  ///< what comes behind that, if it is the last
+  std::string told_;          ///< why the last call failed
   std::string why_cancelled_;
   bool why_failed_is_told_ = false;
   std::uint64_t not_begun_ = 0;  ///< calls, when the run was ended

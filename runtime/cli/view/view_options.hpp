@@ -19,7 +19,8 @@ struct view_options {
   bool status = false;        ///< standard error is a terminal that can erase
   bool reasoning = false;
   bool stats = false;
-  bool asks = false;  ///< questions show which calls need approval
+  bool ascii = false;  ///< the terminal does not show UTF-8
+  bool asks = false;   ///< questions show which calls need approval
 };
 
 /// Of the terminal; 0: none.

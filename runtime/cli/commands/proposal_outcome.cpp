@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/commands/proposal_outcome.hpp"
+
+#include <algorithm>
+
+#include "runtime/cli/commands/proposal_folder.hpp"
+#include "runtime/storage/for_later.hpp"
+
+namespace riffle::cli {
+
+/// The run that executes it was begun, and nobody works on it any more.
+bool is_interrupted(const service::proposal_view& x,
+                    storage::journal& journal) {
+  if (x.it.executed_by.empty() || !x.replaced_by.empty()) return false;
+  const auto run = journal.load_run(x.it.executed_by);
+  if (!run || run->state != storage::run_state::active) return false;
+  const auto owner = journal.owner_of_run(x.it.executed_by);
+  return owner && *owner == storage::run_owner::gone;
+}
+
+std::string how_to_resume(const proposal& x) {
+  return go_there(x.what.folder) + "riffle sessions resume " +
+         x.what.session.value;
+}
+
+/// The call that an approval led to; nothing: none has settled.
+std::optional<storage::call_record> executed_call(
+    const service::proposal_view& about, storage::journal& journal) {
+  const auto& x = about.it;
+  if (x.what.source != events::proposal_source::tool_call || !x.decided ||
+      x.decided->how != events::proposal_outcome::approved)
+    return std::nullopt;
+  const auto session = journal.load_session(x.what.session);
+  if (!session) return std::nullopt;
+  for (const auto& call : session->calls) {
+    const bool its =
+        x.what.waits ? call.call.id == x.what.call : call.run == x.executed_by;
+    if (its && call.stage == storage::call_stage::settled) return call;
+  }
+  return std::nullopt;
+}
+
+std::string outcome_text(const storage::call_record& x) {
+  return std::string{to_string(x.how)} + (x.err ? ": " + x.err->message : "");
+}
+
+namespace {
+
+/// What came of an execution that was begun before.
+std::string executed_text(const proposal& x, runtime& rt) {
+  if (x.executed_by.empty()) return {};
+  const auto run = rt.find_run(x.executed_by);
+  if (!run) return {};
+  if (run->state != storage::run_state::active)
+    return ", and was executed: 'riffle proposals show " + x.what.id.value +
+           "' tells what came of it";
+  const auto open = rt.unfinished();
+  const bool works =
+      open && std::ranges::any_of(*open, [&](const unfinished_run& one) {
+        return one.run.id == x.executed_by &&
+               one.owner != storage::run_owner::gone;
+      });
+  return works ? ", and is executed now, by another process"
+               : ", and its execution was interrupted; to finish it:\n  " +
+                     how_to_resume(x);
+}
+
+}  // namespace
+
+std::string verdict_text(const decided& x, const std::string& id, runtime& rt) {
+  if (x.verdict == decision_verdict::unknown)
+    return "there is no proposal \"" + id + "\"";
+  if (x.verdict == decision_verdict::stale)
+    return "proposal " + id + " was changed meanwhile; nothing was decided";
+  // What was approved before, and not executed, is executed now.
+  const bool late = x.verdict == decision_verdict::too_late;
+  const bool follows = x.started || x.queued;
+  auto out = (late && !follows ? "too late: proposal " : "proposal ") + id +
+             (late && follows ? " was " : " is ");
+  if (x.now && x.now->decided) {
+    const auto& by = *x.now->decided;
+    out += std::string{to_string(by.how)} + " by " + by.by;
+  }
+  if (late && x.started) out += " before, and is executed now";
+  if (late && !follows && x.now && storage::awaits_execution(*x.now))
+    out += "; 'riffle proposals approve " + id + "' executes it";
+  if (late && !follows && x.now) out += executed_text(*x.now, rt);
+  const bool waited =
+      x.verdict == decision_verdict::accepted && x.now && x.now->what.waits;
+  if (waited)
+    out += "; its run goes on. If no process runs it:\n  " +
+           go_there(x.now->what.folder) + "riffle sessions resume " +
+           x.now->what.session.value;
+  if (x.queued)
+    out +=
+        ", but nothing was executed: its session is busy. When that run has "
+        "ended, this executes it:\n  " +
+        go_there(x.now->what.folder) + "riffle proposals approve " + id;
+  return out;
+}
+
+/// It was approved, but its tool never began.
+bool was_not_executed(const run& by, runtime& rt, console& io) {
+  const auto session = rt.session(by.session());
+  if (!session) return false;
+  const auto call =
+      std::ranges::find(session->calls, by.id(), &storage::call_record::run);
+  if (call == session->calls.end() ||
+      call->stage != storage::call_stage::settled || call->attempt > 0 ||
+      call->how == outcome::ok || call->how == outcome::cancelled)
+    return false;
+  io.complain("nothing was executed, and the proposal is used up: " +
+              outcome_text(*call));
+  return true;
+}
+
+}  // namespace riffle::cli

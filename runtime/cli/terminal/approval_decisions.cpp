@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+// What an answer decides, here or elsewhere, and what becomes of a question
+// then: a part of the approval prompt.
+#include <algorithm>
+#include <utility>
+
+#include "actors/tools/proposal_texts.hpp"
+#include "runtime/cli/terminal/approval_prompt.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/wrap_lines.hpp"
+#include "tools/registry.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+/// How often it is looked whether somebody else decided.
+constexpr auto between_checks = std::chrono::milliseconds{250};
+
+/// Longest wait for the event of an answer, which says what came of it: the
+/// next question does not depend on it.
+constexpr auto longest_settling = std::chrono::seconds{2};
+
+std::string text_of(const storage::decision_record& x) {
+  auto out = std::string{to_string(x.how)} + " by " + safe_line(x.by, 64);
+  if (!x.reason.empty()) out += ": " + safe_line(x.reason, 200);
+  return out;
+}
+
+/// Characters of a reason that are said once more.
+constexpr std::size_t most_quoted = 4000;
+
+/// Why nobody is asked any more.
+std::string gone_text(events::proposal_outcome how) {
+  switch (how) {
+    case events::proposal_outcome::cancelled:
+      return "The question was taken back";
+    case events::proposal_outcome::expired:
+      return "The time of the question was over";
+    default: return "It was decided elsewhere";
+  }
+}
+
+/// Why a decision does not hold: its call is asked about anew.
+bool is_asked_again(std::string_view reason) {
+  return reason == stale_reason || reason == unseen_reason;
+}
+
+}  // namespace
+
+void approval_prompt::decide(const approval_answer& answer) {
+  using kind = approval_answer::kind;
+  const auto& about = open_->about();
+  keep_changes(answer.arguments.value_or(""));
+  decision x;
+  x.approved = answer.what == kind::yes || answer.what == kind::always;
+  x.always = answer.scope;
+  x.kept = answer.kept;
+  x.reason = answer.what == kind::stop
+                 ? "the user stopped " + around_.screen().stops
+                 : answer.reason;
+  x.arguments = answer.arguments;
+  x.digest = about.digest;
+  const auto result = around_.rt.decide(about.proposal, std::move(x));
+  if (answer.what == kind::stop) around_.stop(about);
+  if (!result) {
+    show_above(open_->refused(result.error().message));
+    if (is_plain()) around_.show(open_->prompt());
+    return;
+  }
+  switch (result->verdict) {
+    case decision_verdict::accepted:
+      return close(answer.what == kind::always
+                       ? open_->granted(answer.scope, answer.kept)
+                       : "");
+    case decision_verdict::too_late:
+      if (!result->now || !result->now->decided)
+        return close("This was decided already.");
+      // The log says so, and why it is asked anew.
+      return is_asked_again(result->now->decided->reason)
+                 ? close_outdated({})
+                 : close("This was decided already: " +
+                         text_of(*result->now->decided));
+    case decision_verdict::stale:
+      return close("This is not what was asked about; nothing was decided.");
+    case decision_verdict::unknown: return close("This proposal is gone.");
+  }
+}
+
+/// The question is over; the event that says so may still be on its way.
+void approval_prompt::close(const std::string& line) {
+  if (open_ && !is_plain()) remove_prompt();
+  if (!line.empty())
+    around_.show(wrap_lines(line + "\n", is_plain() ? 0 : options_.columns));
+  mode_.reset();
+  settling_ = waiting_.front().proposal;
+  settling_until_ = std::chrono::steady_clock::now() + longest_settling;
+  open_.reset();
+  waiting_.pop_front();
+}
+
+void approval_prompt::close_if_decided() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - checked_ < between_checks) return;
+  checked_ = now;
+  const auto now_known = known();
+  if (!now_known || !now_known->decided) return;
+  const auto& found = now_known->decided;
+  const auto said = keep_part(found->how, found->reason);
+  if (is_plain()) around_.show("\n");
+  // The log says that the run ended, or asks anew: nobody decided anything.
+  if (found->how == events::proposal_outcome::cancelled) {
+    if (found->reason == withdrawn) return close("");
+    if (is_asked_again(found->reason)) return close_outdated(said);
+  }
+  // Its event says how.
+  close(found->how == events::proposal_outcome::cancelled
+            ? "Decided elsewhere: " + text_of(*found)
+            : said);
+}
+
+/// The first that waits, if the journal knows it.
+std::optional<storage::proposal_state> approval_prompt::known() {
+  proposal_filter filter;
+  filter.id = waiting_.front().proposal;
+  auto found = around_.rt.proposals(filter);
+  if (!found || found->empty()) return std::nullopt;
+  folder_ = found->front().what.folder;
+  return std::move(found->front());
+}
+
+/// Approved for always meanwhile, at another question: it need not be asked.
+bool approval_prompt::is_covered(const storage::proposal_record& what) {
+  const auto grants = around_.rt.grants(what.session);
+  if (!grants) return false;
+  const auto found = std::ranges::find_if(
+      *grants, [&](const auto& x) { return storage::covers_waiting(x, what); });
+  if (found == grants->end()) return false;
+  decision x;
+  x.approved = true;
+  x.by = "always (" + found->by + ")";
+  x.reason = grant_text(*found);
+  x.digest = what.digest;
+  const auto done = around_.rt.decide(what.id, std::move(x));
+  if (!done || done->verdict != decision_verdict::accepted) return false;
+  around_.show("Not asked, " + safe_line(grant_text(*found), 200) + ": " +
+               safe_line(waiting_.front().title, 200) + "\n");
+  return true;
+}
+
+// -- a question that goes -----------------------------------------------------
+
+/// The question goes while a part of its answer is typed: that answers no other
+/// question, and a text is not lost.
+std::string approval_prompt::keep_part(events::proposal_outcome how,
+                                       std::string_view why) {
+  if (!open_) return {};
+  keep_changes({});
+  if (is_plain()) return {};
+  gone_at_ = std::chrono::steady_clock::now();
+  const bool reason = open_->wants_text();
+  const bool edited = open_->is_edited();
+  if (!open_->leave_part() && !edited) return {};
+  torn_ = true;
+  if (!reason && edited && !is_asked_again(why))
+    return gone_text(how) + "; your changed arguments were not used.";
+  if (!reason) return {};
+  const auto text = reason_.take();
+  auto said = gone_text(how) + " before you had said why not";
+  if (text.empty()) return said + ".";
+  if (around_.typing == nullptr)
+    return said + ": \"" + safe_line(text, most_quoted) + "\"";
+  around_.typing->keep(text);
+  return said + "; your words stand in the input line.";
+}
+
+/// Of a call that is asked about once more they are not lost. `made`: the
+/// arguments of an approval.
+void approval_prompt::keep_changes(const std::string& made) {
+  const auto& about = open_->about();
+  if (const auto& text = open_->changes())
+    changes_[about.id] = {about.arguments, *text, made};
+}
+
+/// Whether it is asked about behind what this terminal, or another, has changed
+/// of it. What to say of that.
+std::string approval_prompt::take_up_changes() {
+  const auto& about = open_->about();
+  const auto before = changes_.find(about.id);
+  if (before == changes_.end()) return {};
+  const auto& x = before->second;
+  if (!x.made.empty() && tools::are_same_arguments(x.made, about.arguments)) {
+    open_->set_changed();
+    return {};
+  }
+  if (x.text.empty()) return {};
+  look_at_file();
+  return open_->take_up(x.text, x.of);
+}
+
+/// What it showed is not so any more, and what is so is asked next.
+void approval_prompt::close_outdated(const std::string& line) {
+  around_.show(erasure());
+  drawn_.clear();
+  close(line);
+}
+
+}  // namespace riffle::cli

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// What is typed in a conversation while a run works: a part of its prompt.
+#include <algorithm>
+#include <csignal>
+#include <unistd.h>
+#include <utility>
+
+#include "runtime/base/text.hpp"
+#include "runtime/cli/terminal/chat_prompt.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/text_width.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+constexpr std::string_view no_editor_yet =
+    "Your editor can be opened when the run has ended.\n";
+
+/// Of a line that is too long its end: there it is written on.
+std::string end_of(std::string_view line, std::size_t columns) {
+  constexpr std::size_t most = 2000;
+  if (line.size() > most) line.remove_prefix(line.size() - most);
+  while (!line.empty() && (line.front() & 0xC0) == 0x80) line.remove_prefix(1);
+  const auto safe = safe_line(line, most);
+  std::string_view rest = safe;
+  if (columns_of(rest) <= columns) return safe;
+  while (!rest.empty() && columns_of(rest) >= columns)
+    rest.remove_prefix(first_shown(rest).size);
+  return "…" + std::string{rest};
+}
+
+}  // namespace
+
+void chat_prompt::look() {
+  if (plain_ || closed_ || mode_.now() != typing_mode::keys) return;
+  std::string bytes;
+  const bool more = read_some(bytes, 0);
+  const auto now = std::chrono::steady_clock::now();
+  if (more && escape_at_ && keys_.drop_escape_before(bytes, now - *escape_at_))
+    on_escape();
+  take(more ? keys_.feed(bytes) : std::vector<key>{});
+  look_for_escape();
+}
+
+void chat_prompt::on_escape() {
+  escape_at_.reset();
+  ::kill(::getpid(), SIGINT);
+}
+
+/// An ESC that nothing follows stops what works, as Ctrl-C does.
+void chat_prompt::look_for_escape() {
+  if (!keys_.has_escape()) return escape_at_.reset();
+  const auto now = std::chrono::steady_clock::now();
+  if (!escape_at_) escape_at_ = now;
+  if (now - *escape_at_ < escape_gap) return;
+  keys_.drop_escape();
+  on_escape();
+}
+
+/// What was queued last is changed, or thrown away.
+void chat_prompt::take_back() {
+  editor_.give(queue_.back());
+  queue_.pop_back();
+}
+
+bool chat_prompt::answer(const std::string& text) {
+  if (!answerer_) return false;
+  const auto found = answerer_(text);
+  if (found) answers_ += *found;
+  return found.has_value();
+}
+
+void chat_prompt::keep(const std::string& text) {
+  editor_.insert(safe_text(text));
+  last_key_ = std::chrono::steady_clock::now();
+  kept_ = true;
+}
+
+/// An Enter that was meant for what is gone.
+bool chat_prompt::holds_back(const key& x) {
+  if (editor_.text().empty()) kept_ = false;
+  return x.what == key_kind::enter && std::exchange(kept_, false);
+}
+
+void chat_prompt::take(std::vector<key> keys) {
+  for (auto& x : keys) pressed_.push_back(std::move(x));
+  while (!pressed_.empty()) {
+    const auto x = std::move(pressed_.front());
+    pressed_.pop_front();
+    last_key_ = std::chrono::steady_clock::now();
+    if (x.what == key_kind::up && editor_.text().empty() && !queue_.empty()) {
+      take_back();
+      continue;
+    }
+    if (holds_back(x)) {
+      answers_ += was_a_reason;
+      continue;
+    }
+    switch (editor_.on(x)) {
+      // Once more, and the person stays.
+      case editor_event::end_of_input: leaves_later_ = !leaves_later_; break;
+      case editor_event::edit: answers_ += no_editor_yet; break;
+      case editor_event::complete: answers_ += complete_word(); break;
+      case editor_event::submitted: submit(); break;
+      default: break;
+    }
+  }
+}
+
+/// What only looks is answered at once, all else waits for its turn.
+void chat_prompt::submit() {
+  if (queue_.size() >= most_queued) {
+    screen_.write("\a");
+    return;
+  }
+  auto text = editor_.take_marked();
+  if (answer(editor_.whole(text))) return;
+  const bool blank = text.find_first_not_of(" \t\n") == std::string::npos;
+  if (!blank) queue_.push_back(std::move(text));
+}
+
+std::vector<std::string> chat_prompt::unsent() const {
+  std::vector<std::string> out;
+  for (const auto& x : queue_) out.push_back(editor_.shown(x));
+  return out;
+}
+
+/// With the one that Up takes back.
+std::string chat_prompt::queued_text() const {
+  constexpr std::size_t longest = 30;
+  auto out = "(" + std::to_string(queue_.size()) + " queued";
+  if (editor_.text().empty() && screen_.columns() >= 70)
+    out += ", Up: " +
+           with_dots(safe_line(editor_.shown(queue_.back()), 200), longest);
+  return out + ") ";
+}
+
+/// What a person has written stands out from what came of it.
+std::string chat_prompt::set_off(const std::string& row) const {
+  return color_ ? "\x1b[1m" + row + "\x1b[0m" : row;
+}
+
+std::string chat_prompt::draft() const {
+  std::string out;
+  if (!queue_.empty()) out = queued_text();
+  if (leaves_later_)
+    out += !editor_.text().empty() ? "(leaves once this line is empty) "
+           : queue_.empty()        ? "(leaves when the run has ended) "
+                                   : "(leaves behind that) ";
+  if (out.empty() && editor_.text().empty()) return {};
+  const auto text = editor_.shown(editor_.text());
+  const auto line = text.substr(text.rfind('\n') + 1);  // npos + 1 is 0
+  if (const auto more = std::ranges::count(text, '\n'); more > 0)
+    out += "(" + std::to_string(more) +
+           (more == 1 ? " line above) " : " lines above) ");
+  const auto used = columns_of(out) + columns_of(mark) + 2;
+  const auto columns = std::max<std::size_t>(screen_.columns(), used + 8);
+  return out + std::string{mark} + end_of(line, columns - used);
+}
+
+}  // namespace riffle::cli
