@@ -74,9 +74,12 @@ bool runs_what_it_is_told(const std::vector<std::string>& words) {
   constexpr std::array interpreters{"python", "node", "deno", "ruby", "perl",
                                     "sh",     "bash", "php",  "java", "lua",
                                     "tsx",    "dash", "zsh",  "ksh",  "fish"};
-  constexpr std::array takes_words{"env",  "make", "gmake",  "just",   "task",
-                                   "nice", "sudo", "setsid", "nohup",  "xargs",
-                                   "cmd",  "time", "exec",   "timeout"};
+  constexpr std::array takes_words{
+      "env",    "make",    "gmake",  "just",     "task",   "nice",
+      "sudo",   "setsid",  "nohup",  "xargs",    "cmd",    "time",
+      "exec",   "timeout", "go",     "cargo",    "dotnet", "gradle",
+      "mvn",    "rake",    "bundle", "composer", "nix",    "mise",
+      "direnv", "pipenv",  "pdm",    "rye",      "pixi",   "doppler"};
   const auto name = fs::path{words.front()}.filename().string();
   if (std::ranges::find(takes_words, name) != takes_words.end()) return true;
   if (std::ranges::none_of(interpreters,
@@ -187,15 +190,14 @@ nlohmann::json words_of(const config::mcp_config& x) {
   return {{"command", x.command}, {"url", x.url}, {"cwd", x.cwd}};
 }
 
-/// Whether this is of the same words, wherever.
-bool is_of(const mcp::remembered& x, const config::mcp_config& of) {
+}  // namespace
+
+bool is_memory_of(const mcp::remembered& x, const config::mcp_config& of) {
   auto known = nlohmann::json::parse(x.identity, nullptr, false);
   if (!known.is_object()) return false;
   known.erase("folder");
   return known == words_of(of);
 }
-
-}  // namespace
 
 std::string mcp_identity(const config::mcp_config& x) {
   auto out = words_of(x);
@@ -224,7 +226,7 @@ std::string why_not_here(const fs::path& memory, const std::string& name,
         (other != name && !other.starts_with(name + "@")))
       continue;
     const auto known = mcp::recall(memory, other);
-    if (known.approved && is_of(known, x))
+    if (known.approved && is_memory_of(known, x))
       return "its program is looked for in this folder, and was approved in "
              "another one: 'riffle mcp approve " +
              name + "' starts it to look at it here";
