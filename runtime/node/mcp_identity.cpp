@@ -89,25 +89,32 @@ bool runs_what_it_is_told(const std::vector<std::string>& words) {
 }
 
 /// Where a program looks for more than its words name.
-bool has_relative_place(const config::json_object& variables) {
+bool is_relative_place(const std::string& variable, std::string_view value) {
   constexpr std::array places{"PATH",          "PYTHONPATH",      "PYTHONHOME",
                               "PYTHONSTARTUP", "NODE_PATH",       "BASH_ENV",
                               "ENV",           "PERL5LIB",        "RUBYLIB",
                               "CLASSPATH",     "LD_LIBRARY_PATH", "LD_PRELOAD",
                               "NODE_OPTIONS"};
-  const auto all = nlohmann::json::parse(variables.text, nullptr, false);
-  if (!all.is_object()) return false;
-  return std::ranges::any_of(all.items(), [&](const auto& x) {
-    if (std::ranges::find(places, x.key()) == places.end()) return false;
-    const auto value =
-        x.value().is_string() ? x.value().template get<std::string>() : "";
-    std::string_view rest = value;
-    for (;;) {
-      const auto one = rest.substr(0, rest.find_first_of(": "));
-      if (!one.starts_with('/')) return true;
-      if (one.size() == rest.size()) return false;
-      rest.remove_prefix(one.size() + 1);
-    }
+  if (std::ranges::find(places, variable) == places.end()) return false;
+  for (;;) {
+    const auto one = value.substr(0, value.find_first_of(": "));
+    if (!one.starts_with('/')) return true;
+    if (one.size() == value.size()) return false;
+    value.remove_prefix(one.size() + 1);
+  }
+}
+
+/// Among those that it is given, or sees.
+bool has_relative_place(const config::mcp_config& x) {
+  const auto given = nlohmann::json::parse(x.variables.text, nullptr, false);
+  if (given.is_object())
+    for (const auto& [name, value] : given.items())
+      if (value.is_string() &&
+          is_relative_place(name, value.get_ref<const std::string&>()))
+        return true;
+  return std::ranges::any_of(x.env, [](const std::string& name) {
+    const char* value = std::getenv(name.c_str());
+    return value != nullptr && is_relative_place(name, value);
   });
 }
 
@@ -178,7 +185,7 @@ fs::path folder_that_counts(const config::mcp_config& x) {
   const bool relative =
       program.find('/') != program.npos && !program.starts_with('/');
   if (relative || is_in_path(here, program) ||
-      runs_what_it_is_told(x.command) || has_relative_place(x.variables))
+      runs_what_it_is_told(x.command) || has_relative_place(x))
     return here;
   for (std::size_t i = 1; i < x.command.size(); ++i)
     for (const auto& part : parts_of(x.command[i]))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Which program a server is, and what a person is shown of it.
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 
@@ -110,6 +111,13 @@ TEST_CASE("a program of the same name in another folder is another one") {
     CAPTURE(words);
     CHECK_FALSE(differs(running(words)));
   }
+  auto sees = running({"/usr/bin/server"});
+  sees.env = {"PERL5LIB"};
+  ::setenv("PERL5LIB", "lib", 1);
+  CHECK(differs(sees));
+  ::setenv("PERL5LIB", "/abs/lib", 1);
+  CHECK_FALSE(differs(sees));
+  ::unsetenv("PERL5LIB");
   auto fixed = running({"python3", "srv.py"});
   fixed.cwd = a.path().string();
   CHECK_FALSE(differs(fixed));
