@@ -8,7 +8,6 @@
 
 using namespace riffle;
 using namespace riffle::http;
-using json = mcp::json;
 
 namespace {
 
@@ -102,10 +101,10 @@ TEST_CASE("a key that stands twice in a message is refused") {
 
 TEST_CASE("a list of messages is one of the versions that have it") {
   auto in = of_session("s", "");
-  const auto some = json::array({{{"method", "ping"}, {"id", 1}}});
+  const auto some = mcp::json::array({{{"method", "ping"}, {"id", 1}}});
   CHECK(is_batch(in, some));
-  CHECK_FALSE(is_batch(in, json::array()));
-  CHECK_FALSE(is_batch(in, json::object()));
+  CHECK_FALSE(is_batch(in, mcp::json::array()));
+  CHECK_FALSE(is_batch(in, mcp::json::object()));
   in.fields.push_back({"mcp-protocol-version", "2025-03-26"});
   CHECK(is_batch(in, some));
   in.fields.back().value = "2025-06-18";
