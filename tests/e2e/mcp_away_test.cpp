@@ -69,6 +69,10 @@ TEST_CASE("a run is on record before a server of its tools is there") {
   const auto who = server.user();
   const auto run = who.post("/v1/runs", {{"task", "go"}});
   REQUIRE(run.status == 202);
+  // Whoever needs no server does not wait for one.
+  const auto free = who.post("/v1/runs", {{"task", "go"}, {"agent", "free"}});
+  REQUIRE(free.status == 202);
+  CHECK(await_end(who, free.json().at("run_id")).at("status") == "completed");
   const auto path = "/v1/runs/" + run.json().at("run_id").get<std::string>();
   CHECK(who.get(path).json().at("status") == "active");
   CHECK(who.post(path + "/cancel", json::object()).status < 300);
