@@ -156,10 +156,13 @@ void run_registry_state::complete_spec(entry& run, const core::begin_run& x) {
     }
     caf::anon_send(me, std::move(said));
   };
-  if (setup.making)
+  if (!setup.making) return job();
+  try {
     setup.making->submit(std::move(job));
-  else
-    job();
+  } catch (const std::exception& e) {  // there is no thread, and none to be had
+    self->send(self, spec_completed{x.run, late.number, nullptr,
+                                    error{errc::internal, op, e.what()}});
+  }
 }
 
 /// Nobody waits for its spec any more. `end`: nothing of it begins.
