@@ -193,11 +193,12 @@ using run_registry_actor = caf::typed_actor<
     reacts_to<withdraw_run>,  // who asked has gone
     reacts_to<attach_subscriber>, reacts_to<cancel_run>, reacts_to<cancel_call>,
     reacts_to<run_ended>, reacts_to<run_broken>,
-    reacts_to<work_returned>,  // from a blocking executor's thread
-    reacts_to<run_deadline>,   // own timer
-    reacts_to<probe_journal>,  // own timer
-    reacts_to<revive_pool>,    // own timer
-    reacts_to<pool_of_node>,   // from the gate
+    reacts_to<work_returned>,   // from a blocking executor's thread
+    reacts_to<spec_completed>,  // from an executor's thread
+    reacts_to<run_deadline>,    // own timer
+    reacts_to<probe_journal>,   // own timer
+    reacts_to<revive_pool>,     // own timer
+    reacts_to<pool_of_node>,    // from the gate
     replies_to<shut_down>::with<all_ended>>;
 
 /// What the orchestrator starts from.

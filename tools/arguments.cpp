@@ -77,14 +77,17 @@ tl::expected<json, std::string> parse_object(std::string_view text) {
   if (!value.is_object())
     return tl::unexpected{std::string{"must be one JSON object, but is "} +
                           value.type_name()};
+  if (const auto key = repeated_key(text))
+    return tl::unexpected{"the key " +
+                          json(std::string{cut_utf8(*key, 60)}).dump() +
+                          " stands twice in one object"};
+  return value;
+}
+
+std::optional<std::string> repeated_key(std::string_view text) {
   duplicate_finder duplicates;
   static_cast<void>(json::sax_parse(text, &duplicates));
-  if (duplicates.found())
-    return tl::unexpected{
-        "the key " +
-        json(std::string{cut_utf8(*duplicates.found(), 60)}).dump() +
-        " stands twice in one object"};
-  return value;
+  return duplicates.found();
 }
 
 }  // namespace riffle::tools

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include <nlohmann/json.hpp>
@@ -18,5 +20,8 @@ inline constexpr std::size_t max_json_depth = deepest_json;
 /// them, but nobody could say which one was meant), bounded depth. Blank text
 /// counts as `{}`. The error says why and where.
 tl::expected<nlohmann::json, std::string> parse_object(std::string_view text);
+
+/// The first key that stands twice in one object of a text that is JSON.
+std::optional<std::string> repeated_key(std::string_view text);
 
 }  // namespace riffle::tools

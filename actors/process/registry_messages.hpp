@@ -79,6 +79,14 @@ struct runs_here {
   bool any = false;
 };
 
+/// registry's own: the spec of a run that was put on record without.
+struct spec_completed {
+  run_id run;
+  std::uint64_t number = 0;  ///< of the question
+  run_spec_ptr spec{};       ///< null: `failure` is set
+  std::optional<error> failure{};
+};
+
 /// registry's own: ask whether the journal takes a suspended run again.
 struct probe_journal {};
 
@@ -130,6 +138,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::end_run)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::run_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::run_broken)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::runs_here)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::spec_completed)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::probe_journal)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::open_run_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::adopt_run_request)

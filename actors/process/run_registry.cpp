@@ -68,7 +68,8 @@ void run_registry_state::on_attach(attach_subscriber& x) {
   std::erase_if(readers, [](const auto& who) { return who->gone(); });
   if (std::ranges::find(readers, x.who) == readers.end())
     readers.push_back(x.who);
-  self->send(i->second.peers.publisher, std::move(x));
+  // One that has no actors yet gets its readers with them.
+  if (!i->second.late) self->send(i->second.peers.publisher, std::move(x));
 }
 
 void run_registry_state::on_cancel(cancel_run& x) {
@@ -77,7 +78,8 @@ void run_registry_state::on_cancel(cancel_run& x) {
 
 void run_registry_state::on_cancel(cancel_call& x) {
   const auto i = runs.find(x.run);
-  if (i != runs.end()) self->send(i->second.peers.dispatcher, std::move(x));
+  if (i != runs.end() && !i->second.late)
+    self->send(i->second.peers.dispatcher, std::move(x));
 }
 
 /// Of a time limit that counts no more, since the run was resumed, there is
@@ -91,11 +93,24 @@ void run_registry_state::on_deadline(const run_deadline& x) {
                                 false}));
 }
 
+/// What comes for a run that has begun without it, or has ended, is dropped.
+void run_registry_state::on_completed(spec_completed& x) {
+  const auto i = runs.find(x.run);
+  if (i == runs.end() || !i->second.late || i->second.late->number != x.number)
+    return;
+  if (!x.spec) {
+    auto why = std::move(x.failure).value_or(error{errc::internal, "run", {}});
+    return apply(table.on_cancel(x.run, {std::move(why), false}));
+  }
+  i->second.spec = std::move(x.spec);
+  begin_late(i->second, {});
+}
+
 /// Work ended that outlived its actors, or that they gave up.
 void run_registry_state::on_work_returned(const work_returned& x) {
   const auto book = setup.board->find(x.run);
   if (!book) return;
-  if (const auto i = runs.find(x.run); i != runs.end())
+  if (const auto i = runs.find(x.run); i != runs.end() && !i->second.late)
     self->send(i->second.peers.dispatcher, work_returned{x});
   if (!book->acting().empty()) return;
   const auto ticket = clearing.extract(x.run);
@@ -126,15 +141,21 @@ caf::result<all_ended> run_registry_state::on_shut_down() {
 
 /// Nobody is left who would end its runs, nor who would hear of their end.
 run_registry_state::~run_registry_state() {
-  for (auto& [id, run] : runs)
+  for (auto& [id, run] : runs) {
+    if (run.late) run.late->stop.request_stop();
     if (!run.alive.empty())
       caf::anon_send_exit(run.peers.orchestrator,
                           caf::exit_reason::user_shutdown);
+  }
 }
 
 void run_registry_state::on_exit(caf::exit_msg& x) {
-  for (auto& [id, run] : runs)
-    self->send_exit(run.peers.orchestrator, x.reason);
+  for (auto& [id, run] : runs) {
+    if (run.late)
+      run.late->stop.request_stop();
+    else
+      self->send_exit(run.peers.orchestrator, x.reason);
+  }
   self->quit(std::move(x.reason));
 }
 
@@ -189,6 +210,9 @@ run_registry_actor::behavior_type run_registry(
       },
       [&st, run](const work_returned& x) {
         run("run_registry.returned", [&] { st.on_work_returned(x); });
+      },
+      [&st, run](spec_completed& x) {
+        run("run_registry.completed", [&] { st.on_completed(x); });
       },
       [&st, run](const run_deadline& x) {
         run("run_registry.deadline", [&] { st.on_deadline(x); });

@@ -4,6 +4,7 @@
 #include <deque>
 #include <limits>
 #include <set>
+#include <stop_token>
 
 #include "actors/core/run_table.hpp"
 #include "actors/interfaces.hpp"
@@ -31,6 +32,14 @@ struct run_registry_state {
     std::optional<opened_promise> promise;  ///< not answered yet
   };
 
+  /// What begins once its spec is whole.
+  struct late_start {
+    core::begin_run how;
+    std::shared_ptr<storage::run_snapshot> snapshot;
+    std::uint64_t number = 0;
+    std::stop_source stop{};  ///< nobody waits for its spec any more
+  };
+
   /// A run that has begun.
   struct entry {
     run_spec_ptr spec;
@@ -39,6 +48,8 @@ struct run_registry_state {
     std::vector<subscriber_ptr> readers;
     std::string failure;         ///< of the actor that failed first
     core::run_ticket limit = 0;  ///< of the message at its time limit
+    /// It has no actors yet, but for its record.
+    std::optional<late_start> late{};
   };
 
   // What comes in.
@@ -49,6 +60,7 @@ struct run_registry_state {
   void on_cancel(cancel_call& x);
   void on_withdrawn(const withdraw_run& x);
   void on_work_returned(const work_returned& x);
+  void on_completed(spec_completed& x);
   void on_deadline(const run_deadline& x);
   void on_down(const caf::down_msg& x);
   void on_exit(caf::exit_msg& x);
@@ -74,6 +86,9 @@ struct run_registry_state {
   void act(core::all_runs_ended& x);
   void act(core::note_run& x);
   entry& take_over(const run_id& run);
+  void spawn(entry& run, const core::begin_run& x, run_start start);
+  void complete_spec(entry& run, const core::begin_run& x);
+  void begin_late(entry& run, std::optional<core::end_request> end);
   void watch_actors(entry& run);
   void keep_deadline(const core::begin_run& x);
   std::shared_ptr<run_work> work_of(const run_id& run);
@@ -94,6 +109,7 @@ struct run_registry_state {
   /// Tickets of time limits; the table counts its own from below.
   core::run_ticket last_limit =
       std::numeric_limits<core::run_ticket>::max() / 2;
+  std::uint64_t last_late = 0;
   std::map<run_id, asker> askers;
   std::map<run_id, entry> runs;
   std::map<run_id, core::run_ticket> clearing;  ///< whose work shall end

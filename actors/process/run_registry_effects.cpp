@@ -115,16 +115,64 @@ run_registry_state::entry& run_registry_state::take_over(const run_id& run) {
 void run_registry_state::act(core::begin_run& x) {
   auto& run = take_over(x.run);
   run.failure.clear();
+  if (run.spec->complete && x.fresh && !x.end) return complete_spec(run, x);
+  spawn(run, x,
+        {std::move(arrived),
+         x.fresh,
+         {},
+         x.end,
+         std::exchange(arrived_said, {})});
+}
+
+void run_registry_state::spawn(entry& run, const core::begin_run& x,
+                               run_start start) {
   const auto book = work_of(x.run);
-  run.peers = spawn_run(self->system(), run.spec,
-                        {std::move(arrived), x.fresh, book->acting(), x.end,
-                         std::exchange(arrived_said, {})},
-                        book, caf::actor_cast<run_registry_actor>(self), setup);
+  start.acting = book->acting();
+  run.peers = spawn_run(self->system(), run.spec, std::move(start), book,
+                        caf::actor_cast<run_registry_actor>(self), setup);
   watch_actors(run);
   for (const auto& who : run.readers)
     self->send(run.peers.publisher, attach_subscriber{x.run, who});
   self->send(run.peers.orchestrator, run_peers{run.peers});
   keep_deadline(x);
+}
+
+/// It is on record, and whoever started it knows; its actors come with its
+/// spec, or with its end.
+void run_registry_state::complete_spec(entry& run, const core::begin_run& x) {
+  const auto& late = run.late.emplace(
+      late_start{x, std::move(arrived), ++last_late, std::stop_source{}});
+  auto job = [me = caf::actor_cast<run_registry_actor>(self), id = x.run,
+              number = late.number, make = run.spec->complete,
+              stop = late.stop.get_token()] {
+    spec_completed said{id, number};
+    try {
+      if (auto made = make(stop))
+        said.spec = *std::move(made);
+      else
+        said.failure = std::move(made.error());
+    } catch (const std::exception& e) {
+      said.failure = error{errc::internal, op, e.what()};
+    }
+    caf::anon_send(me, std::move(said));
+  };
+  if (!setup.making) return job();
+  try {
+    setup.making->submit(std::move(job));
+  } catch (const std::exception& e) {  // there is no thread, and none to be had
+    self->send(self, spec_completed{x.run, late.number, nullptr,
+                                    error{errc::internal, op, e.what()}});
+  }
+}
+
+/// Nobody waits for its spec any more. `end`: nothing of it begins.
+void run_registry_state::begin_late(entry& run,
+                                    std::optional<core::end_request> end) {
+  auto late = *std::exchange(run.late, {});
+  late.stop.request_stop();
+  late.how.end = end;
+  spawn(run, late.how,
+        {std::move(late.snapshot), true, {}, std::move(end), {}});
 }
 
 void run_registry_state::watch_actors(entry& run) {
@@ -149,7 +197,9 @@ void run_registry_state::keep_deadline(const core::begin_run& x) {
 }
 
 void run_registry_state::act(core::tell_end& x) {
-  self->send(runs.at(x.run).peers.orchestrator, end_run{std::move(x.how)});
+  auto& run = runs.at(x.run);
+  if (run.late) return begin_late(run, std::move(x.how));
+  self->send(run.peers.orchestrator, end_run{std::move(x.how)});
 }
 
 void run_registry_state::act(core::end_soon& x) {
@@ -159,8 +209,9 @@ void run_registry_state::act(core::end_soon& x) {
 }
 
 void run_registry_state::act(core::stop_actors& x) {
-  self->send_exit(runs.at(x.run).peers.orchestrator,
-                  caf::exit_reason::user_shutdown);
+  auto& run = runs.at(x.run);
+  if (run.late) begin_late(run, {});
+  self->send_exit(run.peers.orchestrator, caf::exit_reason::user_shutdown);
 }
 
 // -- its work -----------------------------------------------------------------

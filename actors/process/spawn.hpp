@@ -54,6 +54,8 @@ struct registry_setup {
   std::shared_ptr<work_board> board;
   config::supervision_config supervision;
   std::uint32_t max_runs = 0;  ///< 0: no limit
+  /// Where the spec of a run is completed; null: at once.
+  std::shared_ptr<executor> making{};
   /// Who asked for a run is told no after this; the store's answer is still
   /// heard. Opening, adopting and waiting for guards.
   duration store_deadline = std::chrono::seconds{60};

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -123,6 +124,11 @@ struct run_spec {
   wall_clock wall = system_wall_time;
   std::function<double()> random01;
   fault_hook faults;
+  /// Set if this is only enough to put the run on record: the whole of it, once
+  /// what its tools need is there. May block until a stop; then it may fail.
+  std::function<expected<std::shared_ptr<const run_spec>>(
+      const std::stop_token&)>
+      complete;
 
   /// Of `time_limit`, when it begins; 0: there is none.
   [[nodiscard]] duration time_left() const {

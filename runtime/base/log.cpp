@@ -13,6 +13,7 @@
 #include "messages/enum_text.hpp"
 #include "messages/error.hpp"
 #include "messages/event_line.hpp"
+#include "messages/utf8.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/secrets.hpp"
 
@@ -44,10 +45,17 @@ spdlog::logger& sink() {
   return *logger;
 }
 
+/// Nothing that a terminal obeys, also none of the controls beyond ASCII.
 void append_plain(std::string& out, std::string_view text) {
-  for (const char c : text) {
-    const auto code = static_cast<unsigned char>(c);
-    out.push_back(code < 0x20 || code == 0x7F ? ' ' : c);
+  while (!text.empty()) {
+    const auto c = first_character(text);
+    if (!c.valid)
+      out += replacement_character;
+    else if (c.code < 0x20 || (c.code >= 0x7F && c.code < 0xA0))
+      out.push_back(' ');
+    else
+      out += text.substr(0, c.size);
+    text.remove_prefix(c.size);
   }
 }
 

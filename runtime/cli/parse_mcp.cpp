@@ -23,6 +23,23 @@ void add_approval_of_runs(CLI::App& sub, Text& to) {
       ->check(CLI::IsMember({"ask", "all", "none"}));
 }
 
+CLI::Option* add_server_name(CLI::App& sub, mcp_command& x) {
+  return sub.add_option("NAME", x.name, "The server")->check(not_empty());
+}
+
+void add_approve_options(CLI::App& sub, mcp_command& x) {
+  add_server_name(sub, x)->required();
+  sub.add_flag("--yes", x.yes, "Approve them without being asked");
+}
+
+void add_import_options(CLI::App& sub, mcp_command& x) {
+  sub.add_option("FILE", x.file,
+                 "Its JSON: .mcp.json, .vscode/mcp.json, "
+                 "claude_desktop_config.json")
+      ->required()
+      ->check(not_empty());
+}
+
 }  // namespace
 
 void parser::add_mcp() {
@@ -43,38 +60,34 @@ void parser::add_mcp() {
     });
     return sub;
   };
-  const auto name = [&](CLI::App* sub, const char* about) {
-    return sub->add_option("NAME", mcp.name, about)->check(not_empty());
-  };
   add_mcp_add(*add("add", "Write a server into the configuration", what::add));
   add("list", "Every server: its state, version and tools", what::list);
   auto* tools = add("tools", "The tools of one server, or of all", what::tools);
-  name(tools, "The server");
+  add_server_name(*tools, mcp);
   tools->add_option("TOOL", mcp.tool,
                     "This one alone: all that is known of it, and what it "
                     "takes");
   add_mcp_call(*add("call", "Run one tool of a server by hand", what::call));
-  auto* approve = add("approve", "Look at a server's tools, and let them count",
-                      what::approve);
-  name(approve, "The server")->required();
-  approve->add_flag("--yes", mcp.yes, "Approve them without being asked");
-  name(add("remove", "Take a server out of the configuration", what::remove),
-       "The server")
+  add_approve_options(
+      *add("approve", "Look at a server's tools, and let them count",
+           what::approve),
+      mcp);
+  add_server_name(
+      *add("remove", "Take a server out of the configuration", what::remove),
+      mcp)
       ->required();
-  add("import", "Take servers over from another client's file", what::import)
-      ->add_option("FILE", mcp.file,
-                   "Its JSON: .mcp.json, .vscode/mcp.json, "
-                   "claude_desktop_config.json")
-      ->required()
-      ->check(not_empty());
+  add_import_options(
+      *add("import", "Take servers over from another client's file",
+           what::import),
+      mcp);
   add_approval_of_runs(
       *add("serve", "Be such a server: runs, sessions and outputs, over stdin",
            what::serve),
       raw.approval);
   add_mcp_read(*add("read", "Print a resource of a server", what::read));
   add_mcp_login(*add("login", "Log in at a server over HTTP", what::login));
-  name(add("logout", "Forget the login at a server", what::logout),
-       "The server")
+  add_server_name(*add("logout", "Forget the login at a server", what::logout),
+                  mcp)
       ->required();
 }
 

@@ -131,10 +131,25 @@ void check_mcp(const config& x,
   }
 }
 
+std::string mistake_in_mcp_name(const std::string& name) {
+  const bool fits = std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c >= '0' && c <= '9') || c == '-' || c == '_';
+  });
+  if (fits && !name.empty() && name.size() <= longest_server &&
+      name.find("__") == name.npos)
+    return {};
+  return "the name of a server has letters, digits, - and _, at most 32 of "
+         "them, and no \"__\"";
+}
+
 std::string mistake_in_mcp_header(const std::string& name,
                                   const std::string& text) {
+  constexpr std::size_t longest = 8192;  // of most servers, for all of them
   if (is_of_transport(lower(name)))
     return "is a header of the transport, which Riffle sets itself";
+  if (text.size() > longest)
+    return "is longer than 8,192 bytes, which servers refuse";
   return mistake_in_header(name, text);
 }
 

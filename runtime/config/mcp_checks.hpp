@@ -17,6 +17,9 @@ void check_mcp(const config& x,
                const std::function<void(const std::vector<std::string>& key,
                                         const std::string& message)>& report);
 
+/// What is wrong with the name of a server; empty: nothing.
+std::string mistake_in_mcp_name(const std::string& name);
+
 /// What is wrong with a header of a server's requests; empty: nothing.
 std::string mistake_in_mcp_header(const std::string& name,
                                   const std::string& text);

@@ -5,28 +5,25 @@
 #include <utility>
 
 #include "messages/json_strict.hpp"
+#include "runtime/base/digest.hpp"
 #include "runtime/base/media.hpp"
 #include "runtime/base/text.hpp"
+#include "tools/arguments.hpp"
+#include "tools/mcp/serving.hpp"
 
 namespace riffle::http {
 
 namespace {
 
-constexpr std::size_t longest_session = 128;
-
 std::string text_of(const mcp::json& x) {
   return x.is_string() ? x.get<std::string>() : std::string{};
 }
 
-reply rpc_refusal(unsigned status, const mcp_message& x, int code,
-                  const std::string& why) {
-  const auto id = at(x.body, "id");
-  reply out;
-  out.status = status;
-  out.body = mcp::to_text({{"jsonrpc", "2.0"},
-                           {"id", id.is_structured() ? mcp::json{} : id},
-                           {"error", {{"code", code}, {"message", why}}}});
-  return out;
+/// What shows that a session was begun here, by this caller.
+std::string mark_of(std::string_view name, const caller& who) {
+  constexpr std::size_t digits = 16;
+  return sha256("a session of /mcp\n" + who.name + "\n" + std::string{name})
+      .substr(0, digits);
 }
 
 /// A value of a header as it was meant; nothing: it is ill-formed.
@@ -46,6 +43,17 @@ mcp::json at(const mcp::json& x, const char* key) {
   return x.is_object() && found != x.end() ? *found : mcp::json{};
 }
 
+reply rpc_refusal(unsigned status, const mcp_message& x, int code,
+                  const std::string& why) {
+  const auto id = at(x.body, "id");
+  reply out;
+  out.status = status;
+  out.body = mcp::to_text({{"jsonrpc", "2.0"},
+                           {"id", id.is_structured() ? mcp::json{} : id},
+                           {"error", {{"code", code}, {"message", why}}}});
+  return out;
+}
+
 mcp_message read_message(const std::string& body) {
   mcp_message out;
   if (auto x = parse_strict(body)) out.body = *std::move(x);
@@ -53,6 +61,11 @@ mcp_message read_message(const std::string& body) {
   out.version = text_of(at(at(at(out.body, "params"), "_meta"),
                            "io.modelcontextprotocol/protocolVersion"));
   return out;
+}
+
+bool wants_stream(const request& in) {
+  const auto accept = lower(in.header("accept"));
+  return accept.find("text/event-stream") != accept.npos;
 }
 
 std::optional<reply> check_headers(const request& in, const mcp_message& x) {
@@ -92,18 +105,35 @@ std::optional<reply> check_headers(const request& in, const mcp_message& x) {
                          " is missing, or is not what the body says");
 }
 
-std::optional<reply> check_session_name(const request& in,
-                                        const mcp_message& x) {
+std::optional<reply> check_keys(const request& in, const mcp_message& x) {
+  if (x.body.is_null()) return {};
+  const auto key = tools::repeated_key(in.body);
+  if (!key) return {};
+  return rpc_refusal(400, {}, mcp::code::invalid_request, mcp::twice_in(*key));
+}
+
+std::string make_session(const caller& who) {
+  const auto name = make_secret();
+  return name + "-" + mark_of(name, who);
+}
+
+std::optional<reply> check_session_name(const request& in, const mcp_message& x,
+                                        const caller& who) {
   const auto name = in.header(session_header);
-  const bool good =
-      !name.empty() && name.size() <= longest_session &&
-      std::ranges::all_of(name, [](char c) { return c > ' ' && c < 0x7f; });
   const bool free = x.method == "initialize" || x.method == "ping" ||
-                    !x.version.empty() || x.method.empty();
-  if (free || good) return {};
-  return rpc_refusal(400, x, mcp::code::invalid_request,
-                     "the header Mcp-Session-Id is missing: begin with "
-                     "initialize, which gives it");
+                    !x.version.empty() ||
+                    (x.method.empty() && !x.body.is_array());
+  if (free) return {};
+  if (name.empty())
+    return rpc_refusal(400, x, mcp::code::invalid_request,
+                       "the header Mcp-Session-Id is missing: begin with "
+                       "initialize, which gives it");
+  const auto sign = name.rfind('-');
+  if (sign != name.npos &&
+      name.substr(sign + 1) == mark_of(name.substr(0, sign), who))
+    return {};
+  return rpc_refusal(404, x, mcp::code::invalid_request,
+                     "there is no such session: begin with initialize");
 }
 
 }  // namespace riffle::http

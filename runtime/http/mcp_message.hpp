@@ -8,6 +8,7 @@
 #include <string>
 
 #include "runtime/http/message.hpp"
+#include "runtime/http/tokens.hpp"
 #include "tools/mcp/protocol.hpp"
 
 namespace riffle::http {
@@ -24,13 +25,27 @@ mcp::json at(const mcp::json& x, const char* key);
 
 mcp_message read_message(const std::string& body);
 
+/// Whether the client takes what comes as a stream.
+bool wants_stream(const request& in);
+
 /// What stands in the header must be what stands in the body: somebody between
 /// may have decided by it.
 std::optional<reply> check_headers(const request& in, const mcp_message& x);
 
-/// Of the older era, whose clients bring a name along.
-std::optional<reply> check_session_name(const request& in,
-                                        const mcp_message& x);
+/// A key that stands twice: somebody between may have read the other one.
+std::optional<reply> check_keys(const request& in, const mcp_message& x);
+
+/// The name that a session of the older era gets. Nothing is kept of it: the
+/// name itself shows that it was given, and to whom.
+std::string make_session(const caller& who);
+
+/// Of the older era, whose clients bring that name along.
+std::optional<reply> check_session_name(const request& in, const mcp_message& x,
+                                        const caller& who);
+
+/// A JSON-RPC error to this message, as an answer of HTTP.
+reply rpc_refusal(unsigned status, const mcp_message& x, int code,
+                  const std::string& why);
 
 inline constexpr std::string_view session_header = "mcp-session-id";
 

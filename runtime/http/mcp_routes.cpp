@@ -9,6 +9,7 @@
 
 #include "runtime/base/digest.hpp"
 #include "runtime/base/text.hpp"
+#include "runtime/http/mcp_batch.hpp"
 #include "runtime/http/mcp_message.hpp"
 #include "runtime/http/mcp_source.hpp"
 #include "runtime/http/run_request_json.hpp"
@@ -37,11 +38,6 @@ run_id run_of(const call& c, const mcp::json& id, std::string_view kind) {
                     .substr(0, kept)};
 }
 
-bool wants_stream(const request& in) {
-  const auto accept = lower(in.header("accept"));
-  return accept.find("text/event-stream") != accept.npos;
-}
-
 mcp::json sessions_of(const call& c) {
   auto out = mcp::json::array();
   const auto known = c.at->parts().journal->list_sessions(most_sessions);
@@ -55,10 +51,7 @@ mcp::json sessions_of(const call& c) {
   const auto all = c.at->parts().sessions.list(shown);
   if (!all) return out;
   for (const auto& x : *all)
-    out.push_back({{"uri", mcp::session_uri(x.id.value)},
-                   {"name", x.id.value},
-                   {"title", x.title},
-                   {"mimeType", "application/json"}});
+    out.push_back(mcp::session_resource(x.id.value, x.title));
   return out;
 }
 
@@ -228,12 +221,12 @@ std::optional<reply> begin_task(const std::shared_ptr<call>& c,
 expected<plan_request> read_call(const begun_task& x, const call& c) {
   const auto& who = *c.who;
   if (x.single) {
-    const auto& tools = *c.at->parts().tools;
-    auto ok = tools.check(x.asked.tool, mcp::to_text(x.asked.arguments));
-    if (!ok) return unexpected{std::move(ok.error())};
-    auto plan = read_plan_request(
-        {{"plan", mcp::plan_of_call(x.asked.tool, x.asked.arguments)}}, who);
-    if (plan) plan->name = x.asked.tool + ".json";
+    auto plan = service::plan_of_single_call(*c.at->parts().tools, x.asked.tool,
+                                             x.asked.arguments);
+    if (!plan) return plan;
+    auto read = read_plan_request({{"plan", plan->plan}}, who);
+    if (!read) return read;
+    plan->with = std::move(read->with);
     return plan;
   }
   auto run = read_run(json(x.asked.arguments), who);
@@ -300,7 +293,7 @@ std::optional<reply> answer_message(const std::shared_ptr<call>& c,
     if (text == nullptr) continue;
     auto answer = answered(x, std::move(text->text));
     if (x.method == "initialize" && x.version.empty())
-      answer.with("Mcp-Session-Id", make_secret());
+      answer.with("Mcp-Session-Id", make_session(*c->who));
     return answer;
   }
   reply taken;  // a notification, or an answer to nobody's question
@@ -319,16 +312,28 @@ turns::names turn_of(const call& c, const mcp_message& x) {
   return {"call " + run_of(c, id, "").value};
 }
 
-}  // namespace
-
-void serve_mcp(call c) {
+/// A message that came alone, or as if it had.
+void serve_message(call c) {
   const auto x = read_message(c.in.body);
   if (auto refused = check_headers(c.in, x)) return c.out(*refused);
-  if (auto refused = check_session_name(c.in, x)) return c.out(*refused);
+  if (auto refused = check_session_name(c.in, x, *c.who))
+    return c.out(*refused);
   const auto kept = std::make_shared<call>(std::move(c));
   in_turn(*kept, turn_of(*kept, x), [kept, x] {
     work(kept, [kept, x](call&) { return answer_message(kept, x); });
   });
+}
+
+}  // namespace
+
+void serve_mcp(call c) {
+  const auto x = read_message(c.in.body);
+  if (auto refused = check_keys(c.in, x)) return c.out(*refused);
+  if (!is_batch(c.in, x.body)) return serve_message(std::move(c));
+  if (auto refused = check_headers(c.in, x)) return c.out(*refused);
+  if (auto refused = check_session_name(c.in, x, *c.who))
+    return c.out(*refused);
+  serve_batch(std::move(c), x.body, serve_message);
 }
 
 }  // namespace riffle::http

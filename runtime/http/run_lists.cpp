@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/http/run_routes.hpp"
+#include "runtime/service/single_call.hpp"
 #include "runtime/service/stored_request.hpp"
 #include "runtime/service/views.hpp"
 
@@ -91,8 +92,14 @@ void list_runs(call c) {
     if (auto refused =
             refuse_query(x.in, {"state", "session", "limit", "before"}))
       return std::move(*refused);
+    // Records of single calls would push runs off it: who wants them names
+    // their session.
+    const bool named = x.in.query.contains("session");
     return list(
-        x, "runs", [](const auto&) { return true; },
+        x, "runs",
+        [named](const auto& run) {
+          return named || !service::is_single_call(run.session);
+        },
         [](const auto& run, bool cut_off) {
           return service::to_json(run, cut_off);
         });
@@ -104,7 +111,10 @@ void list_plans(call c) {
     if (auto refused = refuse_query(x.in, {"state", "limit", "before"}))
       return std::move(*refused);
     return list(
-        x, "plans", [](const auto& run) { return is_plan(run.id); },
+        x, "plans",
+        [](const auto& run) {
+          return is_plan(run.id) && !service::is_single_call(run.session);
+        },
         plan_summary);
   });
 }

@@ -30,6 +30,7 @@ void node::open_executors() {
       std::make_shared<blocking_executor>(look_threads, looks_of_a_run);
   waiting_executor_ = std::make_shared<blocking_executor>(4);
   spec_executor_ = std::make_shared<blocking_executor>(spec_threads);
+  late_executor_ = std::make_shared<blocking_executor>(spec_threads);
 }
 
 bool node::close_executors() {
@@ -37,7 +38,8 @@ bool node::close_executors() {
   const bool looks_ended = look_executor_->close(limit);
   const bool tools_ended = blocking_->close(limit) && looks_ended;
   const bool waits_ended = waiting_executor_->close(limit);
-  const bool specs_ended = spec_executor_->close(limit);
+  const bool late_ended = late_executor_->close(limit);
+  const bool specs_ended = spec_executor_->close(limit) && late_ended;
   const bool rest_ended = side_executor_->close(limit);
   if (!tools_ended)
     log_warn("node", "a tool does not end: its thread is left behind");

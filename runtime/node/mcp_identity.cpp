@@ -74,9 +74,12 @@ bool runs_what_it_is_told(const std::vector<std::string>& words) {
   constexpr std::array interpreters{"python", "node", "deno", "ruby", "perl",
                                     "sh",     "bash", "php",  "java", "lua",
                                     "tsx",    "dash", "zsh",  "ksh",  "fish"};
-  constexpr std::array takes_words{"env",  "make", "gmake",  "just",   "task",
-                                   "nice", "sudo", "setsid", "nohup",  "xargs",
-                                   "cmd",  "time", "exec",   "timeout"};
+  constexpr std::array takes_words{
+      "env",    "make",    "gmake",  "just",     "task",   "nice",
+      "sudo",   "setsid",  "nohup",  "xargs",    "cmd",    "time",
+      "exec",   "timeout", "go",     "cargo",    "dotnet", "gradle",
+      "mvn",    "rake",    "bundle", "composer", "nix",    "mise",
+      "direnv", "pipenv",  "pdm",    "rye",      "pixi",   "doppler"};
   const auto name = fs::path{words.front()}.filename().string();
   if (std::ranges::find(takes_words, name) != takes_words.end()) return true;
   if (std::ranges::none_of(interpreters,
@@ -86,25 +89,32 @@ bool runs_what_it_is_told(const std::vector<std::string>& words) {
 }
 
 /// Where a program looks for more than its words name.
-bool has_relative_place(const config::json_object& variables) {
+bool is_relative_place(const std::string& variable, std::string_view value) {
   constexpr std::array places{"PATH",          "PYTHONPATH",      "PYTHONHOME",
                               "PYTHONSTARTUP", "NODE_PATH",       "BASH_ENV",
                               "ENV",           "PERL5LIB",        "RUBYLIB",
                               "CLASSPATH",     "LD_LIBRARY_PATH", "LD_PRELOAD",
                               "NODE_OPTIONS"};
-  const auto all = nlohmann::json::parse(variables.text, nullptr, false);
-  if (!all.is_object()) return false;
-  return std::ranges::any_of(all.items(), [&](const auto& x) {
-    if (std::ranges::find(places, x.key()) == places.end()) return false;
-    const auto value =
-        x.value().is_string() ? x.value().template get<std::string>() : "";
-    std::string_view rest = value;
-    for (;;) {
-      const auto one = rest.substr(0, rest.find_first_of(": "));
-      if (!one.starts_with('/')) return true;
-      if (one.size() == rest.size()) return false;
-      rest.remove_prefix(one.size() + 1);
-    }
+  if (std::ranges::find(places, variable) == places.end()) return false;
+  for (;;) {
+    const auto one = value.substr(0, value.find_first_of(": "));
+    if (!one.starts_with('/')) return true;
+    if (one.size() == value.size()) return false;
+    value.remove_prefix(one.size() + 1);
+  }
+}
+
+/// Among those that it is given, or sees.
+bool has_relative_place(const config::mcp_config& x) {
+  const auto given = nlohmann::json::parse(x.variables.text, nullptr, false);
+  if (given.is_object())
+    for (const auto& [name, value] : given.items())
+      if (value.is_string() &&
+          is_relative_place(name, value.get_ref<const std::string&>()))
+        return true;
+  return std::ranges::any_of(x.env, [](const std::string& name) {
+    const char* value = std::getenv(name.c_str());
+    return value != nullptr && is_relative_place(name, value);
   });
 }
 
@@ -175,7 +185,7 @@ fs::path folder_that_counts(const config::mcp_config& x) {
   const bool relative =
       program.find('/') != program.npos && !program.starts_with('/');
   if (relative || is_in_path(here, program) ||
-      runs_what_it_is_told(x.command) || has_relative_place(x.variables))
+      runs_what_it_is_told(x.command) || has_relative_place(x))
     return here;
   for (std::size_t i = 1; i < x.command.size(); ++i)
     for (const auto& part : parts_of(x.command[i]))
@@ -187,15 +197,14 @@ nlohmann::json words_of(const config::mcp_config& x) {
   return {{"command", x.command}, {"url", x.url}, {"cwd", x.cwd}};
 }
 
-/// Whether this is of the same words, wherever.
-bool is_of(const mcp::remembered& x, const config::mcp_config& of) {
+}  // namespace
+
+bool is_memory_of(const mcp::remembered& x, const config::mcp_config& of) {
   auto known = nlohmann::json::parse(x.identity, nullptr, false);
   if (!known.is_object()) return false;
   known.erase("folder");
   return known == words_of(of);
 }
-
-}  // namespace
 
 std::string mcp_identity(const config::mcp_config& x) {
   auto out = words_of(x);
@@ -224,7 +233,7 @@ std::string why_not_here(const fs::path& memory, const std::string& name,
         (other != name && !other.starts_with(name + "@")))
       continue;
     const auto known = mcp::recall(memory, other);
-    if (known.approved && is_of(known, x))
+    if (known.approved && is_memory_of(known, x))
       return "its program is looked for in this folder, and was approved in "
              "another one: 'riffle mcp approve " +
              name + "' starts it to look at it here";

@@ -43,6 +43,9 @@ std::string mcp_identity(const config::mcp_config& x);
 std::string mcp_memory_name(const std::string& name,
                             const config::mcp_config& x);
 
+/// Whether what is remembered is of this server, wherever it was approved.
+bool is_memory_of(const mcp::remembered& x, const config::mcp_config& of);
+
 /// Why it is not started: its program is looked for in this folder, where
 /// nobody has approved it, and was approved in another one. Empty: it may be.
 std::string why_not_here(const std::filesystem::path& memory,

@@ -360,6 +360,7 @@ void node::open_front_door(worker_setup setup) {
   front.pools = pools_;
   front.supervision = config_->supervision;
   front.max_runs = config_->runtime.max_runs;
+  front.making = late_executor_;
   front.faults = faults_;
   if (nodes_)
     front.abandon_deadline =

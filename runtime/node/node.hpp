@@ -172,6 +172,9 @@ class node {
   /// Where specs of runs are made: that waits for nodes, and for programs that
   /// print keys.
   std::shared_ptr<blocking_executor> spec_executor_;
+  /// Where specs of runs that are on record wait for servers of their tools:
+  /// those of others are made meanwhile.
+  std::shared_ptr<blocking_executor> late_executor_;
   std::shared_ptr<storage::health_registry> health_;
   std::unique_ptr<system> system_;
   /// Lets the transport's thread run actors; closed before the system ends.

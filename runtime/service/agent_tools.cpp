@@ -93,6 +93,12 @@ std::vector<std::string> expand_tools(const config::config& config,
       log_warn("mcp." + server,
                "nobody has looked at its tools yet: 'riffle mcp approve " +
                    server + "' shows them, and notices when they change");
+  for (const auto& server : wanted)
+    if (servers->tells_advice(server))
+      log_warn("mcp." + server,
+               "what it says of its use is not what was approved, so no model "
+               "is told of it: 'riffle mcp approve " +
+                   server + "' shows it");
   tell_unknown(config, *servers, names);
   for (const auto& name : names)
     if (name.starts_with(whole_server))

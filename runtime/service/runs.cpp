@@ -54,15 +54,16 @@ void runs::start(run_request x, std::optional<task_place> place,
                  reader_maker reader, const reply<run_opened>& to) const {
   const auto stop = x.stop;
   open(
-      [specs = specs_, x = std::move(x),
-       place = std::move(place)]() -> expected<run_spec_ptr> {
+      [specs = specs_, x = std::move(x), place = std::move(place),
+       hurried = making_ && !place]() -> expected<run_spec_ptr> {
         if (auto ok = check_session(x); !ok)
           return unexpected{std::move(ok.error())};
         auto& ids = specs->ids();
         auto session = x.session ? *x.session : ids.next<session_id>();
-        auto made =
-            specs->make(x.id ? *x.id : ids.next<run_id>(), std::move(session),
-                        x.task, specs->begun_here(x, place));
+        auto stored = specs->begun_here(x, place);
+        stored.hurried = hurried;
+        auto made = specs->make(x.id ? *x.id : ids.next<run_id>(),
+                                std::move(session), x.task, stored);
         // Of a volley each task has a session of its own.
         if (made && !place)
           if (auto ok = check_input_size(**made); !ok)

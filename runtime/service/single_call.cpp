@@ -55,6 +55,17 @@ bool is_waited_for(const run_id& x) noexcept {
          x.value.starts_with(waited_for_prefix);
 }
 
+expected<plan_request> plan_of_single_call(const tools::registry& all,
+                                           const std::string& tool,
+                                           const mcp::json& arguments) {
+  if (auto ok = all.check(tool, mcp::to_text(arguments)); !ok)
+    return unexpected{std::move(ok.error())};
+  plan_request out;
+  out.plan = mcp::plan_of_call(tool, arguments);
+  out.name = tool;
+  return out;
+}
+
 std::string without_step(const std::string& why) {
   constexpr std::string_view begin = "step 1 \"";
   constexpr std::string_view end = "\": ";

@@ -9,8 +9,10 @@
 #include <string_view>
 
 #include "messages/ids.hpp"
+#include "runtime/service/requests.hpp"
 #include "runtime/service/sessions.hpp"
 #include "tools/mcp/run_task.hpp"
+#include "tools/registry.hpp"
 
 namespace riffle::service {
 
@@ -24,6 +26,12 @@ bool is_single_call(const session_id& x) noexcept;
 
 /// Nobody goes on with it after its process has ended.
 bool is_waited_for(const run_id& x) noexcept;
+
+/// The plan of a call. Fails where there is no such tool, or it does not take
+/// these arguments: then nothing begins.
+expected<plan_request> plan_of_single_call(const tools::registry& all,
+                                           const std::string& tool,
+                                           const mcp::json& arguments);
 
 /// How the run of a single call ended.
 struct single_call_end {

@@ -14,6 +14,7 @@
 #include "runtime/base/log.hpp"
 #include "runtime/base/read_within.hpp"
 #include "runtime/config/home.hpp"
+#include "runtime/config/mcp_checks.hpp"
 #include "runtime/service/agent_tools.hpp"
 #include "runtime/service/attachments.hpp"
 #include "runtime/service/proposals.hpp"
@@ -123,6 +124,7 @@ expected<run_spec_ptr> spec_maker::make(run_id run, session_id session,
   spec->session = std::move(session);
   spec->task = std::move(task);
   auto stored = x;
+  stored.hurried = x.hurried && waits_for_servers(x.request.agent);
   if (auto ok = check_owner(spec->session, x.request.origin); !ok)
     return unexpected{std::move(ok.error())};
   if (auto ok = load_files(*spec, stored); !ok)
@@ -141,7 +143,29 @@ expected<run_spec_ptr> spec_maker::make(run_id run, session_id session,
       !ok)
     return unexpected{std::move(ok.error())};
   if (spec->cause) spec->caused_call = call_of_cause(*spec);
+  if (stored.hurried) spec->complete = completion_of(*spec);
   return run_spec_ptr{std::move(spec)};
+}
+
+bool spec_maker::waits_for_servers(const std::string& agent) const {
+  if (!parts_.servers || !config_->agents.contains(agent)) return false;
+  std::set<std::string> wanted;
+  for (const auto& tool : tools_of_agent(*config_, agent))
+    if (auto server = config::server_of(*config_, tool))
+      wanted.insert(*std::move(server));
+  return parts_.servers->would_wait(wanted);
+}
+
+/// From what is on record, as who takes it up after a crash.
+std::function<expected<run_spec_ptr>(const std::stop_token&)>
+spec_maker::completion_of(const run_spec& spec) {
+  return [me = shared_from_this(), run = spec.run, session = spec.session,
+          task = spec.task,
+          settings = spec.settings](const std::stop_token& stop) {
+    auto x = request_from_json(settings);
+    x.request.stop = stop;
+    return me->make(run, session, task, x);
+  };
 }
 
 /// Those whose calls do not run here, by what this process has or by a rule.
@@ -288,6 +312,10 @@ expected<void> spec_maker::describe(run_spec& spec,
   // its agent are started for its tasks alone.
   spec.agent.tools = x.plan.empty() ? tools_of_agent(*config_, asked.agent)
                                     : std::vector<std::string>{};
+  if (x.hurried)
+    std::erase_if(spec.agent.tools, [&](const std::string& tool) {
+      return config::server_of(*config_, tool).has_value();
+    });
   const auto began = std::chrono::steady_clock::now();
   spec.registry = tools_for(spec.agent.tools, asked, spec.waited);
   spec.spent = std::chrono::steady_clock::now() - began;

@@ -110,6 +110,11 @@ class spec_maker : public std::enable_shared_from_this<spec_maker> {
   [[nodiscard]] std::shared_ptr<const tools::registry> tools_for(
       std::vector<std::string>& names, const run_request& x,
       std::string& waited) const;
+  /// Of those that an agent's tools are of; one is not there yet.
+  [[nodiscard]] bool waits_for_servers(const std::string& agent) const;
+  /// Makes the whole spec of a run that was put on record in a hurry.
+  [[nodiscard]] std::function<expected<run_spec_ptr>(const std::stop_token&)>
+  completion_of(const run_spec& spec);
   /// The servers whose tools a plan names; waits for them.
   void start_servers_of(const plan_request& x) const;
   expected<std::shared_ptr<const plan_work>> plan_work_of(

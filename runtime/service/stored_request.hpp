@@ -47,6 +47,9 @@ struct stored_request {
   run_configuration configuration = {};
   /// See `service::node_patience`.
   duration node_patience{};
+  /// Servers of its tools are not waited for: the run is put on record first.
+  /// Not stored: this time only.
+  bool hurried = false;
 };
 
 /// Names of Riffle's own records: of plans, of volleys, and `notes`.

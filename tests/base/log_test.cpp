@@ -61,6 +61,15 @@ TEST_CASE("a message cannot begin a line of its own") {
         "1970-01-01T00:00:00.000000Z info a b: x  y [31m");
 }
 
+TEST_CASE("no byte of a message is obeyed by a terminal") {
+  CHECK(render_log_line(log_format::text, {0}, log_level::info, "a",
+                        "\xff\x9b"
+                        "31m \xc2\x9b"
+                        "31m \xc3\xa9") ==
+        "1970-01-01T00:00:00.000000Z info a: \xEF\xBF\xBD\xEF\xBF\xBD"
+        "31m  31m \xc3\xa9");
+}
+
 TEST_CASE("a JSON line is one object, whatever the message holds") {
   const auto line = render_log_line(log_format::json, at, log_level::error,
                                     "tool.bash", "say \"hi\"\n\xff");

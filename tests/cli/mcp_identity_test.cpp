@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Which program a server is, and what a person is shown of it.
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 
@@ -76,6 +77,10 @@ TEST_CASE("a program of the same name in another folder is another one") {
            {"env", "npx", "-y", "mysrv"},
            {"env", "/usr/bin/python3", "other"},
            {"make", "-s", "mcp"},
+           {"cargo", "run"},
+           {"go", "run", "."},
+           {"dotnet", "run"},
+           {"bundle", "exec", "srv"},
            {"python3", "-c", "from pkg.server import main"},
            {"python3", "-mpkg"},
            {"python3", "-m", "installed"},
@@ -106,6 +111,13 @@ TEST_CASE("a program of the same name in another folder is another one") {
     CAPTURE(words);
     CHECK_FALSE(differs(running(words)));
   }
+  auto sees = running({"/usr/bin/server"});
+  sees.env = {"PERL5LIB"};
+  ::setenv("PERL5LIB", "lib", 1);
+  CHECK(differs(sees));
+  ::setenv("PERL5LIB", "/abs/lib", 1);
+  CHECK_FALSE(differs(sees));
+  ::unsetenv("PERL5LIB");
   auto fixed = running({"python3", "srv.py"});
   fixed.cwd = a.path().string();
   CHECK_FALSE(differs(fixed));

@@ -215,3 +215,18 @@ TEST_CASE("servers whose names of tools look alike are told, and told apart") {
   CHECK(config::server_of(*x, "l___t_0123abcd") == "l_");
   CHECK(config::server_of(*x, "mcp:l_") == "l_");
 }
+
+TEST_CASE("the name of a server, and its headers, have their bounds") {
+  using config::mistake_in_mcp_header;
+  using config::mistake_in_mcp_name;
+  for (const auto* good : {"a", "my-files_2", "A"})
+    CHECK(mistake_in_mcp_name(good).empty());
+  for (const auto& bad :
+       {std::string{}, std::string{"a b"}, std::string{"a.b"},
+        std::string{"\u00e9"}, std::string{"a__b"}, std::string(33, 'a')})
+    CHECK(mistake_in_mcp_name(bad).find("letters, digits, - and _") !=
+          std::string::npos);
+  CHECK(mistake_in_mcp_header("X-A", std::string(8192, 'a')).empty());
+  CHECK(mistake_in_mcp_header("X-A", std::string(8193, 'a'))
+            .find("longer than") != std::string::npos);
+}

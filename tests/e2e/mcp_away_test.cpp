@@ -59,6 +59,30 @@ TEST_CASE("a list of tools starts servers only when it is asked to") {
   CHECK(has(all.out, "\"read\""));
 }
 
+TEST_CASE("a run is on record before a server of its tools is there") {
+  const work_folder folder;
+  // It never answers: who waited for it would fail by the test's own limits.
+  write_server(
+      folder, "[[steps]]\ntext = \"Done.\"\n",
+      liar("agents = [\"default\"]\nstartup_timeout = \"10m\"\n", "mute"));
+  served server{folder};
+  const auto who = server.user();
+  const auto run = who.post("/v1/runs", {{"task", "go"}});
+  REQUIRE(run.status == 202);
+  // Whoever needs no server does not wait for one.
+  const auto free = who.post("/v1/runs", {{"task", "go"}, {"agent", "free"}});
+  REQUIRE(free.status == 202);
+  CHECK(await_end(who, free.json().at("run_id")).at("status") == "completed");
+  const auto path = "/v1/runs/" + run.json().at("run_id").get<std::string>();
+  CHECK(who.get(path).json().at("status") == "active");
+  CHECK(who.post(path + "/cancel", json::object()).status < 300);
+  CHECK(await_end(who, run.json().at("run_id")).at("status") == "cancelled");
+  // The next one takes its own limit for it, and goes on without.
+  const auto late = who.post("/v1/runs", {{"task", "go"}, {"timeout", "1s"}});
+  REQUIRE(late.status == 202);
+  CHECK(await_end(who, late.json().at("run_id")).at("status") != "cancelled");
+}
+
 TEST_CASE("over HTTP tools of servers are listed when a run has needed them") {
   const work_folder folder;
   write_server(folder, "[[steps]]\ntext = \"Done.\"\n",
@@ -153,4 +177,39 @@ TEST_CASE("headers and the token's variable are added, values are not") {
   const auto check = riffle::testing::riffle(folder, {"config", "check"});
   CHECK(check.status == 0);
   CHECK(has(check.err, "mcp.web.token_env: the variable NOT_SET_HERE"));
+}
+
+TEST_CASE("Riffle is its own client, over HTTP") {
+  const work_folder folder;
+  write_server(folder, R"(
+[[steps]]
+text = "I look. "
+[[steps.calls]]
+tool = "read"
+arguments = { path = "a.txt" }
+[[steps]]
+text = "It is all done."
+)");
+  folder.write("a.txt", "content");
+  served server{folder};
+  const work_folder mine;
+  mine.configure(
+      "http://127.0.0.1:1",
+      "[mcp.other]\nurl = \"http://127.0.0.1:" + std::to_string(server.port()) +
+          "/mcp\"\ntoken_env = \"OTHER\"\n");
+  const std::map<std::string, std::string> env{
+      {"OTHER", server.user().token()}};
+  const auto list = ::riffle::testing::riffle(mine, {"mcp", "list"}, env);
+  INFO(list.out + list.err);
+  CHECK(list.out.find("modern 2026-07-28") != std::string::npos);
+  const auto said = ::riffle::testing::riffle(
+      mine, {"mcp", "call", "other", "run_task", R"({"task":"go"})"}, env);
+  CHECK(said.status == 0);
+  CHECK(said.out.find("It is all done.") != std::string::npos);
+  const auto events =
+      ::riffle::testing::riffle(mine,
+                                {"mcp", "call", "other", "run_task",
+                                 R"({"task":"go"})", "--output", "jsonl"},
+                                env);
+  CHECK((events.out + events.err).find("Reading a.txt") != std::string::npos);
 }

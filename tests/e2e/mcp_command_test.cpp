@@ -107,7 +107,11 @@ TEST_CASE("a server with a mistake is not added") {
   folder.configure("http://127.0.0.1:1");
   const auto before = folder.read("riffle.toml");
   CHECK(mcp(folder, {"add", "liar"}).status == 2);
-  CHECK(mcp(folder, {"add", "a__b", "--", "x"}).status == 2);
+  for (const auto* name : {"a__b", "a b", "\u00e9", "a.b"}) {
+    const auto end = mcp(folder, {"add", name, "--", "x"});
+    CHECK(end.status == 2);
+    CHECK(has(end.err, "the name of a server has letters, digits, - and _"));
+  }
   CHECK(mcp(folder, {"add", "x", "--url", "ftp://x"}).status == 2);
   CHECK(mcp(folder, {"add", "x", "--agent", "nobody", "--", "x"}).status == 2);
   const std::vector<std::vector<std::string>> headers = {
@@ -126,6 +130,33 @@ TEST_CASE("a server with a mistake is not added") {
   CHECK(mcp(folder, {"add", "x", "--url", "http://127.0.0.1:1/mcp"}).status ==
         0);
   CHECK(has(folder.read("riffle.toml"), "url = \"http://127.0.0.1:1/mcp\""));
+}
+
+TEST_CASE("what is removed is one configuration's own") {
+  const rt::work_folder folder;
+  const auto write = [&](const std::string& file, const std::string& era) {
+    folder.write(file,
+                 "[runtime]\ndata_dir = \"data\"\n[mcp.l]\ncommand = [\"" +
+                     std::string{liar} + "\", \"" + era + "\"]\n");
+  };
+  write("one.toml", "modern");
+  write("two.toml", "legacy");
+  const auto with = [&](const std::string& file, std::vector<std::string> x) {
+    x.insert(x.end(), {"--config", file});
+    return mcp(folder, std::move(x));
+  };
+  CHECK(with("one.toml", {"approve", "l", "--yes"}).status == 0);
+  const auto removed = with("two.toml", {"remove", "l"});
+  CHECK(removed.status == 0);
+  CHECK_FALSE(has(removed.err, "what was remembered"));
+  CHECK(has(with("one.toml", {"list"}).out, "  approved\n"));
+  // A form of TOML that is no table of its own.
+  folder.write("two.toml", "[mcp]\nl.command = [\"x\"]\n");
+  const auto odd = with("two.toml", {"remove", "l"});
+  CHECK(odd.status == 2);
+  CHECK(has(odd.err, "is no table [mcp.l]"));
+  CHECK(
+      has(with("two.toml", {"add", "l", "--", "x"}).err, "there is a server"));
 }
 
 TEST_CASE("servers of other clients are taken over") {

@@ -2,6 +2,7 @@
 // Servers that nobody here wrote, from npm, as tools of the installed program.
 // Skipped where npm or its registry is missing.
 #include <array>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -98,6 +99,20 @@ TEST_CASE(
       folder, {"mcp", "read", "demo://resource/static/document/features.md"});
   CHECK(read.status == 0);
   CHECK(read.out.size() > 100);
+  CHECK(rt::processes_in(folder).empty());
+  // Its process is pulled away in mid call.
+  rt::program lost{rt::installed_riffle(),
+                   folder,
+                   {"mcp", "call", "every", "trigger-long-running-operation",
+                    R"({"duration":600,"steps":600})"}};
+  REQUIRE(rt::eventually(
+      [&] { return lost.err().find("(1/600)") != std::string::npos; }));
+  for (const auto pid : rt::processes_with("server-everything"))
+    for (const auto own : rt::processes_in(folder))
+      if (pid == own) ::kill(pid, SIGKILL);
+  const auto end = lost.wait();
+  CHECK(end.status == 1);
+  CHECK((end.out + end.err).find("was lost") != std::string::npos);
   CHECK(rt::processes_in(folder).empty());
 }
 

@@ -195,6 +195,16 @@ TEST_CASE("/mcp offers the tools that the configuration names") {
   CHECK(wrong.json()["result"]["isError"] == true);
   CHECK_FALSE(has(text_of(wrong.json()), "step 1"));
   CHECK(send_modern(who, a_call("grep", json::object())).status == 400);
+  // Records of calls push no run off a list, and are there for who names them.
+  CHECK(who.get("/v1/runs").json()["runs"].empty());
+  CHECK(who.get("/v1/plans").json()["plans"].empty());
+  CHECK(who.get("/v1/sessions").json()["sessions"].empty());
+  const auto kept = riffle::testing::riffle(
+      folder, {"sessions", "list", "plan_call_", "--output", "json"});
+  const auto id = json::parse(kept.out).at(0).at("session_id");
+  CHECK(who.get("/v1/runs?session=" + id.get<std::string>())
+            .json()["runs"]
+            .size() == 1);
 }
 
 TEST_CASE("a picture of /mcp is a picture, and a long output has its bound") {
@@ -327,8 +337,16 @@ TEST_CASE("a client of the older era cancels a tool of /mcp") {
   write_server(folder, script, offers + "[tools.bash]\napproval = \"allow\"\n");
   served server{folder};
   const auto who = server.user();
-  const std::vector<std::string> fields{"Accept: application/json",
-                                        "Mcp-Session-Id: s"};
+  const auto hello =
+      who.post("/mcp", {{"jsonrpc", "2.0"},
+                        {"id", 1},
+                        {"method", "initialize"},
+                        {"params", {{"protocolVersion", "2025-06-18"}}}});
+  const auto at = hello.head.find("Mcp-Session-Id: ");
+  REQUIRE(at != std::string::npos);
+  const std::vector<std::string> fields{
+      "Accept: application/json",
+      hello.head.substr(at, hello.head.find("\r\n", at) - at)};
   json answer;
   std::jthread caller{[&] {
     answer =

@@ -91,6 +91,13 @@ std::string session_in(const http_answer& x) {
   return x.head.substr(begin, x.head.find("\r\n", begin) - begin);
 }
 
+/// Of the older era.
+std::string begun_session(const http_user& who,
+                          const std::string& version = "2025-06-18") {
+  return session_in(
+      who.post("/mcp", ask("initialize", {{"protocolVersion", version}})));
+}
+
 std::string state_of_first(const http_user& who) {
   const auto all = who.get("/v1/runs").json()["runs"];
   if (!all.is_array()) return "unknown";
@@ -181,6 +188,11 @@ TEST_CASE("what stands in the header is what stands in the body, or refused") {
                 {"MCP-Protocol-Version: 2030-01-01", "Mcp-Method: tools/list"},
                 400) == -32022);
   CHECK(code_of(json::array(), {}, 400) == -32600);
+  const auto twice = who.send(
+      "POST", "/mcp", R"({"id":1,"method":"ping","method":"tools/call"})",
+      {"Content-Type: application/json"});
+  CHECK(twice.status == 400);
+  CHECK(twice.body.find("stands twice in one object") != std::string::npos);
   CHECK(code_of(ask("tools/list"), {version, "Mcp-Method: tools/list"}, 400) ==
         -32602);
   CHECK(state_of_first(who) == "none");
@@ -224,7 +236,10 @@ TEST_CASE("a client of the older era: session, task, cancel") {
                        {"method", "notifications/cancelled"},
                        {"params", {{"requestId", 7}}}};
   // Of another session it is another call.
-  CHECK(who.post("/mcp", cancel, {"Mcp-Session-Id: other"}).status == 202);
+  CHECK(who.post("/mcp", cancel, {"Mcp-Session-Id: " + begun_session(who)})
+            .status == 202);
+  // One that was never begun is none, nor is one of another caller.
+  CHECK(who.post("/mcp", cancel, {"Mcp-Session-Id: other"}).status == 404);
   CHECK(state_of_first(who) == "active");
   CHECK(who.post("/mcp", cancel, fields).status == 202);
   const auto told = client.read_until("\"status\":\"cancelled\"");
@@ -246,10 +261,11 @@ TEST_CASE("who goes away: one of the newer era cancels, one of the older not") {
       const auto body = (newer ? of_modern("tools/call", a_task())
                                : ask("tools/call", a_task()))
                             .dump();
-      const auto more = newer ? "MCP-Protocol-Version: " + modern +
-                                    "\r\nMcp-Method: tools/call\r\n"
-                                    "Mcp-Name: run_task\r\n"
-                              : std::string{"Mcp-Session-Id: s\r\n"};
+      const auto more = newer
+                            ? "MCP-Protocol-Version: " + modern +
+                                  "\r\nMcp-Method: tools/call\r\n"
+                                  "Mcp-Name: run_task\r\n"
+                            : "Mcp-Session-Id: " + begun_session(who) + "\r\n";
       client.send(
           "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " +
           who.token() + "\r\n" + takes + "\r\n" + more +
@@ -316,33 +332,6 @@ TEST_CASE("/mcp has the rules of every route: tokens, roles, origins, owners") {
   CHECK(who.get("/v1/runs").json()["runs"].size() == 1);
 }
 
-TEST_CASE("Riffle is its own client, over HTTP") {
-  const work_folder folder;
-  write_server(folder, reads_a_file);
-  folder.write("a.txt", "content");
-  served server{folder};
-  const work_folder mine;
-  mine.configure(
-      "http://127.0.0.1:1",
-      "[mcp.other]\nurl = \"http://127.0.0.1:" + std::to_string(server.port()) +
-          "/mcp\"\ntoken_env = \"OTHER\"\n");
-  const std::map<std::string, std::string> env{
-      {"OTHER", server.user().token()}};
-  const auto list = ::riffle::testing::riffle(mine, {"mcp", "list"}, env);
-  INFO(list.out + list.err);
-  CHECK(list.out.find("modern " + modern) != std::string::npos);
-  const auto said = ::riffle::testing::riffle(
-      mine, {"mcp", "call", "other", "run_task", R"({"task":"go"})"}, env);
-  CHECK(said.status == 0);
-  CHECK(said.out.find("It is all done.") != std::string::npos);
-  const auto events =
-      ::riffle::testing::riffle(mine,
-                                {"mcp", "call", "other", "run_task",
-                                 R"({"task":"go"})", "--output", "jsonl"},
-                                env);
-  CHECK((events.out + events.err).find("Reading a.txt") != std::string::npos);
-}
-
 TEST_CASE("a task of the newer era ends with its server, and is told so") {
   const work_folder folder;
   write_server(folder, never_ends, allowed);
@@ -373,4 +362,35 @@ TEST_CASE("a task of the newer era ends with its server, and is told so") {
     CHECK(server.process().wait().status == 0);
   }
   CHECK(folder.lines("began").size() == 1);
+}
+
+TEST_CASE("a client of a version with batches is answered in one, over HTTP") {
+  const work_folder folder;
+  write_server(folder, reads_a_file);
+  folder.write("a.txt", "content");
+  served server{folder};
+  const auto who = server.user();
+  const auto session = "Mcp-Session-Id: " + begun_session(who, "2025-03-26");
+  const json told = {{"method", "notifications/initialized"}};
+  CHECK(who.post("/mcp", json::array({told}), {session}).status == 202);
+  CHECK(who.post("/mcp", json::array({told}), {takes}).status == 400);
+  const auto asked = [&](int call) {
+    return json::array({ask("tools/list", json::object(), 1), told,
+                        ask("initialize", json::object(), 2),
+                        ask("tools/call", a_task(), call)});
+  };
+  const auto check = [&](const json& all, const json& done) {
+    CHECK(all[0]["result"]["tools"][0]["name"] == "run_task");
+    CHECK(all[1]["error"]["code"] == -32600);
+    CHECK(done["result"]["structuredContent"]["status"] == "completed");
+  };
+  const auto stream = who.post("/mcp", asked(3), {takes, session});
+  const auto all = messages_in(stream.body);
+  REQUIRE(all.size() >= 4);
+  CHECK(all[2]["method"] == "notifications/progress");
+  check(all, all.back());
+  const auto list =
+      who.post("/mcp", asked(4), {"Accept: application/json", session}).json();
+  REQUIRE(list.size() == 3);
+  check(list, list[2]);
 }

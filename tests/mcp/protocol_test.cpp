@@ -309,6 +309,15 @@ TEST_CASE("a form that cannot be filled in is declined, not half filled in") {
   CHECK(said() == "accept");
   form["requestedSchema"]["required"].push_back("b");
   CHECK(said() == "decline");
+  // Without fields there is nothing that defaults fill: only a person accepts.
+  for (const auto& none :
+       {json::object(), json(5), json{{"properties", json::object()}},
+        json{{"type", "object"}}, json{{"properties", 7}}}) {
+    form["requestedSchema"] = none;
+    CHECK(said() == "decline");
+  }
+  form.erase("requestedSchema");
+  CHECK(said() == "decline");
 }
 
 TEST_CASE("names of two servers' tools are not the same") {

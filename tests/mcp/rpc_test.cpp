@@ -116,6 +116,22 @@ TEST_CASE("lies settle nothing, and are told") {
   }
 }
 
+TEST_CASE("what is told of a server's bytes does nothing to a terminal") {
+  rpc_core core;
+  rpc_effects out;
+  core.on_text(
+      "bad \xff\x9b"
+      "31mX \xc2\x9b"
+      "31m \x1b]0;t\x07 \xc3\xa9",
+      out);
+  core.on_text(std::string(5000, '\x80'), out);
+  const auto told = all_of<odd>(out);
+  REQUIRE(told.size() == 2);
+  CHECK(told[0].what ==
+        "this is no JSON: bad \\xff\\x9b31mX \\x9b31m \\x1b]0;t\\x07 \xc3\xa9");
+  CHECK(told[1].what.size() < 300);
+}
+
 TEST_CASE("an answer that no parser takes ends its request") {
   const std::string deep(400, '[');
   const std::string deep_end(400, ']');

@@ -266,3 +266,39 @@ TEST_CASE("a call that is cancelled within its batch leaves the others") {
   CHECK(json::parse(std::get<send_text>(out[2]).text).size() == 1);
   CHECK(w.core->calls() == 0);
 }
+
+TEST_CASE("a message that could be read in two ways is refused") {
+  world w;
+  const auto code_of = [&](const std::string& text) {
+    serving_effects out;
+    w.core->on_text(text, out);
+    REQUIRE(out.size() == 1);
+    return json::parse(std::get<send_text>(out[0]).text).at("error");
+  };
+  const auto twice =
+      code_of(R"({"id":1,"method":"ping","method":"tools/call","params":{}})");
+  CHECK(twice.at("code") == -32600);
+  CHECK(twice.at("message").get<std::string>().find(
+            "the key \"method\" stands twice") == 0);
+  auto call = ask(1, "tools/call",
+                  modern({{"name", "run_task"}, {"arguments", json::object()}}))
+                  .dump();
+  const auto at = call.find("\"name\"");
+  REQUIRE(at != call.npos);
+  call.insert(at, R"("name":"other",)");
+  CHECK(code_of(call).at("code") == -32600);
+  for (const auto* params : {"[]", "7", "\"x\""})
+    CHECK(code_of(R"({"id":1,"method":"ping","params":)" + std::string{params} +
+                  "}")
+              .at("code") == -32602);
+  CHECK(w.answer({{"id", 1}, {"method", "ping"}, {"params", nullptr}})
+            .contains("result"));
+  auto tokens = modern({{"name", "run_task"}});
+  for (const auto& bad :
+       {json::object(), json::array(), json(1.5), json(true)}) {
+    tokens["_meta"]["progressToken"] = bad;
+    CHECK(w.answer(ask(1, "tools/call", tokens)).at("error").at("code") ==
+          -32602);
+  }
+  CHECK(w.core->calls() == 0);
+}

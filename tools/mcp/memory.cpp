@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include "messages/json_strict.hpp"
 #include "runtime/base/file_lock.hpp"
@@ -69,6 +70,15 @@ expected<void> remember(const std::filesystem::path& folder,
   return write_private_file(
       folder / (server + ".json"),
       out.dump(1, ' ', false, json::error_handler_t::replace) + "\n");
+}
+
+std::string memory_stamp(const std::filesystem::path& folder,
+                         const std::string& server) {
+  struct stat x{};
+  if (::stat((folder / (server + ".json")).c_str(), &x) != 0) return {};
+  return std::to_string(x.st_ino) + " " + std::to_string(x.st_size) + " " +
+         std::to_string(x.st_mtim.tv_sec) + " " +
+         std::to_string(x.st_mtim.tv_nsec);
 }
 
 expected<void> change_memory(const std::filesystem::path& folder,

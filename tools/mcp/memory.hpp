@@ -46,6 +46,10 @@ remembered recall(const std::filesystem::path& folder,
 expected<void> remember(const std::filesystem::path& folder,
                         const std::string& server, const remembered& x);
 
+/// What changes when another process writes it anew; empty: there is none.
+std::string memory_stamp(const std::filesystem::path& folder,
+                         const std::string& server);
+
 /// Changes what is remembered, as it stands now: other processes of the data
 /// folder remember things, too. `identity`: another one's is forgotten.
 expected<void> change_memory(const std::filesystem::path& folder,

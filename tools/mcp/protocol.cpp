@@ -88,10 +88,12 @@ bool is_complete(const json& content, const json& schema) {
   return form && form->check(content).empty();
 }
 
-/// Only forms are declared; a page is for a person to open.
+/// Only forms are declared; a page is for a person to open. A form without
+/// fields has no defaults: to accept it would be a person's word.
 bool asks_by_form(const json& params) {
   const auto mode = params.find("mode");
-  return mode == params.end() || *mode == "form";
+  if (mode != params.end() && *mode != "form") return false;
+  return !object_at(object_at(params, "requestedSchema"), "properties").empty();
 }
 
 /// An item of a list without what nobody looks at.

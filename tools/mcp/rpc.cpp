@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "messages/json_strict.hpp"
+#include "messages/utf8.hpp"
 #include "runtime/base/text.hpp"
 
 namespace riffle::mcp {
@@ -46,8 +47,26 @@ rpc_error error_of(const json& x) {
   return out;
 }
 
+/// Of bytes that may be anything: what is no character, or would do something
+/// to a terminal, as its number.
 std::string short_text(std::string_view text) {
-  return with_dots(text, longest_quote);
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string out;
+  for (auto rest = text.substr(0, 2 * longest_quote); !rest.empty();) {
+    const auto c = first_character(rest);
+    const bool control = c.code < 0x20 || (c.code >= 0x7F && c.code < 0xA0);
+    if (c.valid && !control) {
+      out += rest.substr(0, c.size);
+    } else {
+      const auto number =
+          c.valid ? static_cast<unsigned>(c.code)
+                  : static_cast<unsigned>(static_cast<unsigned char>(rest[0]));
+      out.append("\\x").push_back(digits[number >> 4U & 0xFU]);
+      out.push_back(digits[number & 0xFU]);
+    }
+    rest.remove_prefix(c.valid ? c.size : 1);
+  }
+  return with_dots(out, longest_quote);
 }
 
 /// Also of "4.0", which some write.

@@ -172,6 +172,13 @@ std::string session_uri(const std::string& session) {
   return uri_of("sessions", session);
 }
 
+json session_resource(const std::string& session, const std::string& title) {
+  return {{"uri", session_uri(session)},
+          {"name", session},
+          {"title", title},
+          {"mimeType", "application/json"}};
+}
+
 std::optional<std::string> id_in(std::string_view uri, std::string_view kind) {
   for (const auto part : {uri_begin, kind, std::string_view{"/"}}) {
     if (!uri.starts_with(part)) return {};

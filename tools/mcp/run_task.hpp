@@ -66,6 +66,8 @@ json without_links(json result);
 /// `riffle://outputs/CALL` and the like; ids are escaped.
 std::string output_uri(const std::string& call);
 std::string session_uri(const std::string& session);
+/// A session as `resources/list` has it.
+json session_resource(const std::string& session, const std::string& title);
 /// The id in it; nothing: it is none of these.
 std::optional<std::string> id_in(std::string_view uri, std::string_view kind);
 /// As `resources/templates/list` has them.

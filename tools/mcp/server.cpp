@@ -202,56 +202,67 @@ void server::set_state(server_state x) {
 void server::live(const std::stop_token& stop) {
   std::unique_lock lock{mutex_};
   while (changed_.wait(lock, stop, [&] { return wanted_; })) {
-    if (stop.stop_requested()) break;
-    set_state(server_state::starting);
-    wanted_again_ = false;
-    last_start_ = steady_clock::now();
-    broken_.reset();
-    list_due_.reset();
-    suspected_ = false;
-    listened_ = false;
-    nobody_ = false;
-    const auto generation = ++generation_;
-    lock.unlock();
-    const auto to = connect_measured(options_, events_of(generation));
-    auto has = begin_safely(*to, stop);
-    lock.lock();
-    if (has) {
-      keep(lock, *std::move(has));
-      link_ = to;
-      set_state(server_state::ready);
-      const bool news = listing_->about.speaks == era::modern &&
-                        listing_->about.tells_changes;
-      std::jthread listener;
-      if (news)
-        listener = std::jthread{
-            [this, to](const std::stop_token& x) { listen(*to, x); }};
-      serve(lock, stop);
-      lock.unlock();
-      listener = {};  // stops it, and waits
-      lock.lock();
-    } else if (!broken_) {
-      broken_ = redact(has.error().message);
-    }
-    link_.reset();
-    const auto why =
-        with_dots(broken_.value_or("it was closed"), longest_reason);
-    lock.unlock();
-    to->close();
-    lock.lock();
-    if (stop.stop_requested()) break;
-    fails_fast_ = steady_clock::now() - last_start_ < fast_failure;
-    // The same again and again is told once.
-    if (has || why != last_error_) log_warn("mcp." + options_.name, why);
-    last_error_ = why;
-    ++restarts_;
-    misses_ = nobody_ ? misses_ + 1 : 0;
-    // What has never been there is not looked for again and again, either.
-    const bool person = !has && (has.error().code == errc::invalid_config ||
-                                 (!listing_ && misses_ >= most_misses));
-    if (person) last_start_ = {};  // it may be done: the next use looks
-    rest(lock, stop, person);
+    if (stop.stop_requested()) return;
+    live_once(lock, stop);
+    if (stop.stop_requested()) return;
   }
+}
+
+/// One connection, from its start to the pause behind it.
+void server::live_once(std::unique_lock<std::mutex>& lock,
+                       const std::stop_token& stop) {
+  set_state(server_state::starting);
+  wanted_again_ = false;
+  last_start_ = steady_clock::now();
+  broken_.reset();
+  list_due_.reset();
+  suspected_ = false;
+  listened_ = false;
+  nobody_ = false;
+  const auto generation = ++generation_;
+  lock.unlock();
+  const auto to = connect_measured(options_, events_of(generation));
+  auto has = begin_safely(*to, stop);
+  lock.lock();
+  if (has) {
+    keep(lock, *std::move(has));
+    serve_and_listen(lock, to, stop);
+  } else if (!broken_) {
+    broken_ = redact(has.error().message);
+  }
+  link_.reset();
+  const auto why = with_dots(broken_.value_or("it was closed"), longest_reason);
+  lock.unlock();
+  to->close();
+  lock.lock();
+  if (stop.stop_requested()) return;
+  fails_fast_ = steady_clock::now() - last_start_ < fast_failure;
+  // The same again and again is told once.
+  if (has || why != last_error_) log_warn("mcp." + options_.name, why);
+  last_error_ = why;
+  ++restarts_;
+  misses_ = nobody_ ? misses_ + 1 : 0;
+  // What has never been there is not looked for again and again, either.
+  const bool person = !has && (has.error().code == errc::invalid_config ||
+                               (!listing_ && misses_ >= most_misses));
+  if (person) last_start_ = {};  // it may be done: the next use looks
+  rest(lock, stop, person);
+}
+
+void server::serve_and_listen(std::unique_lock<std::mutex>& lock,
+                              const link_ptr& to, const std::stop_token& stop) {
+  link_ = to;
+  set_state(server_state::ready);
+  const bool news =
+      listing_->about.speaks == era::modern && listing_->about.tells_changes;
+  std::jthread listener;
+  if (news)
+    listener =
+        std::jthread{[this, to](const std::stop_token& x) { listen(*to, x); }};
+  serve(lock, stop);
+  lock.unlock();
+  listener = {};  // stops it, and waits
+  lock.lock();
 }
 
 /// The pause before the next start. What only a person can change is not tried

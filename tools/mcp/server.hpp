@@ -116,6 +116,10 @@ class server {
 
  private:
   void live(const std::stop_token& stop);
+  void live_once(std::unique_lock<std::mutex>& lock,
+                 const std::stop_token& stop);
+  void serve_and_listen(std::unique_lock<std::mutex>& lock, const link_ptr& to,
+                        const std::stop_token& stop);
   void serve(std::unique_lock<std::mutex>& lock, const std::stop_token& stop);
   void rest(std::unique_lock<std::mutex>& lock, const std::stop_token& stop,
             bool needs_person);

@@ -34,10 +34,6 @@ struct patient_wait {
   }
 };
 
-const std::string& memory_name(const server_setup& x) {
-  return x.memory_name.empty() ? x.how.name : x.memory_name;
-}
-
 void tell_late(const server& x, const patient_wait& how) {
   const auto now = x.status().state;
   if (now == server_state::ready || now == server_state::out_of_service ||
@@ -60,8 +56,10 @@ servers::servers(servers_options options) : options_{std::move(options)} {
   for (const auto& x : options_.all) {
     const auto& name = x.how.name;
     entry one{x, {}, {}, {}, {}, {}};
-    if (!options_.memory.empty())
-      one.known = recall(options_.memory, memory_name(x));
+    if (!options_.memory.empty()) {
+      one.stamp = memory_stamp(options_.memory, x.kept_as());
+      one.known = recall(options_.memory, x.kept_as());
+    }
     if (one.known.identity != x.identity) {
       if (one.known.approved)
         log_warn("mcp." + name,
@@ -112,6 +110,7 @@ std::vector<std::string> servers::ready(const std::set<std::string>& names,
                     stop);
   for (const auto& name : names)
     if (const auto* x = find(name)) tell_late(*x, how);
+  for (const auto& name : names) look_again(name);
   std::vector<std::string> problems;
   for (const auto& name : names) {
     auto* x = find(name);
@@ -141,57 +140,20 @@ tools::tool_ptr servers::find_tool(const std::string& name) const {
   return {};
 }
 
-std::vector<change> servers::held_back(const std::string& name) const {
-  const std::lock_guard lock{mutex_};
-  const auto found = all_.find(name);
-  return found == all_.end() ? std::vector<change>{} : found->second.held;
+bool servers::would_wait(const std::set<std::string>& names) const {
+  return std::ranges::any_of(names, [&](const std::string& name) {
+    const auto* x = find(name);
+    if (x == nullptr) return false;
+    const auto now = x->status().state;
+    return now != server_state::ready && now != server_state::closed;
+  });
 }
 
-review servers::reviewed(const std::string& name) const {
-  const std::lock_guard lock{mutex_};
-  const auto found = all_.find(name);
-  if (found == all_.end()) return {};
-  const auto& x = found->second;
-  const auto held = std::ranges::count_if(
-      x.held, [](const change& c) { return c.kind != change::what::removed; });
-  return {x.known.approved, static_cast<std::size_t>(held)};
-}
-
-std::string servers::instructions_of(const std::string& name) const {
-  const std::lock_guard lock{mutex_};
-  const auto found = all_.find(name);
-  if (found == all_.end()) return {};
-  const auto& x = found->second;
-  const auto has = x.at->status().has;
-  if (!has) return {};
-  const auto& text = has->about.instructions;
-  const bool seen = x.known.approved && x.known.instructions == text;
-  const bool trusted = x.setup.rules && x.setup.rules({}).trusts;
-  return seen || trusted ? text : std::string{};
-}
-
-std::size_t servers::definition_bytes(const std::string& name,
-                                      std::size_t large) {
-  const std::lock_guard lock{mutex_};
-  const auto found = all_.find(name);
-  if (found == all_.end() || found->second.told_large) return 0;
-  std::size_t out = 0;
-  for (const auto& tool : found->second.tools) {
-    const auto& x = tool->spec();
-    out += x.name.size() + x.description.size() + x.parameters.size();
-  }
-  if (out < large) return 0;
-  found->second.told_large = true;
+std::vector<tools::tool_ptr> servers::tools_of_all() const {
+  std::vector<tools::tool_ptr> out;
+  for (const auto& [ignored, one] : all_)
+    out.insert(out.end(), one.tools.begin(), one.tools.end());
   return out;
-}
-
-bool servers::tells_unseen(const std::string& name) {
-  const std::lock_guard lock{mutex_};
-  const auto found = all_.find(name);
-  if (found == all_.end()) return false;
-  auto& x = found->second;
-  if (x.known.approved || x.tools.empty()) return false;
-  return !std::exchange(x.told, true);
 }
 
 /// A tool, once known, stays as it was: if its server changes it, calls are
@@ -204,8 +166,7 @@ void servers::on_listing(const std::string& name, const listing& has) {
     const std::lock_guard lock{mutex_};
     auto& x = all_.at(name);
     note(x, has);
-    for (const auto& [ignored, one] : all_)
-      all.insert(all.end(), one.tools.begin(), one.tools.end());
+    all = tools_of_all();
   }
   if (options_.on_tools) options_.on_tools(all);
 }
@@ -235,7 +196,7 @@ void servers::note(entry& x, const listing& has) const {
   if (options_.memory.empty() || x.known.speaks == has.about.speaks) return;
   x.known.speaks = has.about.speaks;
   const auto done =
-      change_memory(options_.memory, memory_name(x.setup), x.setup.identity,
+      change_memory(options_.memory, x.setup.kept_as(), x.setup.identity,
                     [&](remembered& y) { y.speaks = has.about.speaks; });
   if (!done) log_warn("mcp." + name, done.error().message);
 }
@@ -262,52 +223,6 @@ void servers::use(entry& x, const std::string& as,
   x.names.insert(as);
   x.order.push_back(as);
   x.tools.push_back(make());
-}
-
-/// A line a list, and so many for a server: it may have ever new ones.
-void servers::tell_held(entry& x) const {
-  constexpr int most_lines = 20;
-  constexpr std::size_t most_names = 5;
-  std::vector<change> fresh;
-  std::string names;
-  for (const auto& one : x.held) {
-    if (one.kind == change::what::removed ||
-        x.told_held.size() >= page_reader::most_items ||
-        !x.told_held.insert(one.tool).second)
-      continue;
-    if (fresh.size() < most_names)
-      names += (names.empty() ? "" : ", ") + one.tool;
-    fresh.push_back(one);
-  }
-  if (fresh.empty()) return;
-  keep_pending(x, fresh);
-  if (++x.held_lines > most_lines) return;
-  const auto& name = x.setup.how.name;
-  const bool one = fresh.size() == 1;
-  log_warn(
-      "mcp." + name,
-      (one ? "its tool " + names + " is not as it was approved and is "
-           : std::to_string(fresh.size()) + " of its tools (" + names +
-                 (fresh.size() > most_names ? ", …" : "") +
-                 ") are not as they were approved and are ") +
-          "not used: 'riffle mcp approve " + name + "' shows " +
-          (one ? "it" : "them") +
-          (x.held_lines == most_lines ? "; no more of these are told" : ""));
-}
-
-/// What is new may be known to this process of the server alone.
-void servers::keep_pending(const entry& x,
-                           const std::vector<change>& fresh) const {
-  constexpr std::size_t most = 200;
-  if (options_.memory.empty()) return;
-  const auto done = change_memory(
-      options_.memory, memory_name(x.setup), x.setup.identity,
-      [&](remembered& y) {
-        for (const auto& one : fresh)
-          if (one.kind == change::what::added && y.pending.size() < most)
-            y.pending[one.tool] = approval_of(one.now);
-      });
-  if (!done) log_warn("mcp." + x.setup.how.name, done.error().message);
 }
 
 /// A mistyped rule would count for nothing, in silence.

@@ -30,6 +30,10 @@ struct server_setup {
   std::string memory_name{};
   /// Tools that the configuration has rules for, by the server's names.
   std::vector<std::string> named{};
+
+  [[nodiscard]] const std::string& kept_as() const noexcept {
+    return memory_name.empty() ? how.name : memory_name;
+  }
 };
 
 struct servers_options {
@@ -45,6 +49,8 @@ struct servers_options {
 struct review {
   bool approved = false;
   std::size_t held = 0;  ///< tools that are not as they were approved
+  /// What it says of its use is not what was read, so no model is told of it.
+  bool other_advice = false;
 };
 
 class servers {
@@ -60,8 +66,9 @@ class servers {
 
   /// Starts these, all at once, and waits for each up to its start-up timeout
   /// (which counts once for all who wait, as long as it is not there), not
-  /// beyond a stop, nor longer than `limit` (0: none). Why some are not ready,
-  /// a line each.
+  /// beyond a stop, nor longer than `limit` (0: none). What a person approved
+  /// meanwhile, by another process, counts from then on. Why some are not
+  /// ready, a line each.
   std::vector<std::string> ready(const std::set<std::string>& names,
                                  const std::stop_token& stop = {},
                                  duration limit = {});
@@ -84,6 +91,10 @@ class servers {
                                              std::size_t large);
   /// Its tools can be used, and nobody has looked at them; true once.
   [[nodiscard]] bool tells_unseen(const std::string& name);
+  /// See `review::other_advice`; true once.
+  [[nodiscard]] bool tells_advice(const std::string& name);
+  /// Whether one of these would be waited for.
+  [[nodiscard]] bool would_wait(const std::set<std::string>& names) const;
 
  private:
   struct entry {
@@ -93,7 +104,9 @@ class servers {
     std::vector<std::string> order;  ///< names of tools of the last list
     std::vector<change> held;
     std::shared_ptr<server> at;
+    std::string stamp{};                ///< of what is `known`
     bool told = false;                  ///< that nobody has looked at it
+    bool told_advice = false;           ///< that it is another one
     std::set<std::string> names{};      ///< of `tools`
     std::set<std::string> told_held{};  ///< those of `held` that were logged
     int held_lines = 0;                 ///< of the log, about them
@@ -102,12 +115,15 @@ class servers {
   };
 
   void on_listing(const std::string& name, const listing& has);
+  void look_again(const std::string& name);
+  [[nodiscard]] std::vector<tools::tool_ptr> tools_of_all() const;
   void note(entry& x, const listing& has) const;
   void use(entry& x, const std::string& as,
            const std::function<tools::tool_ptr()>& make) const;
   void tell_held(entry& x) const;
   void keep_pending(const entry& x, const std::vector<change>& fresh) const;
   static void tell_unknown(entry& x, const listing& has);
+  static bool has_other_advice(const entry& x);
 
   const servers_options options_;
   std::mutex telling_;  ///< before mutex_; held while on_tools is told

@@ -6,6 +6,7 @@
 
 #include "messages/json_strict.hpp"
 #include "runtime/base/text.hpp"
+#include "tools/arguments.hpp"
 #include "tools/mcp/run_task.hpp"
 
 namespace riffle::mcp {
@@ -76,11 +77,19 @@ bool is_gone(const std::string& method) {
 
 }  // namespace
 
+std::string twice_in(const std::string& key) {
+  return "the key " + to_text(with_dots(key, 60)) +
+         " stands twice in one object: nobody can say which is meant";
+}
+
 void serving_core::on_text(std::string_view text, serving_effects& out) {
   const auto x = parse_strict(text);
   if (!x)
     return void(out.emplace_back(
         refusal(nullptr, {code::parse_error, "this is no JSON", {}})));
+  if (const auto key = tools::repeated_key(text))
+    return void(out.emplace_back(
+        refusal(nullptr, {code::invalid_request, twice_in(*key), {}})));
   // Batches came with JSON-RPC, and went with the version that has links.
   if (x->is_array() && !x->empty() && !options_.has_begun &&
       is_before(spoken_, first_with_links))
@@ -138,6 +147,10 @@ void serving_core::on_message(const json& message, serving_effects& out) {
     return void(out.emplace_back(refusal(
         nullptr,
         {code::invalid_request, "an id is a text or a whole number", {}})));
+  if (const auto params = x->find("params");
+      params != x->end() && !params->is_object() && !params->is_null())
+    return void(out.emplace_back(
+        refusal(id, {code::invalid_params, "params are an object", {}})));
   on_request(*x, out);
 }
 
@@ -243,10 +256,14 @@ void serving_core::begin(const json& x, bool modern, serving_effects& out) {
   if (calls_.size() >= options_.most_calls)
     return void(out.emplace_back(
         refusal(x.at("id"), {code::internal, "too many calls at once", {}})));
+  const auto token = object_at(params, "_meta").value("progressToken", json());
+  if (!token.is_null() && !token.is_string() && !token.is_number_integer())
+    return void(out.emplace_back(
+        refusal(x.at("id"), {code::invalid_params,
+                             "a progressToken is a text or a whole number",
+                             {}})));
   const auto key = ++last_;
-  const auto& meta = object_at(params, "_meta");
-  calls_[key] = {x.at("id"), meta.value("progressToken", json()), modern, -1,
-                 0};
+  calls_[key] = {x.at("id"), token, modern, -1, 0};
   out.emplace_back(begin_call{key, name, object_at(params, "arguments")});
 }
 

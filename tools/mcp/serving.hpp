@@ -46,6 +46,9 @@ struct stop_call {
 using serving_effect = std::variant<send_text, begin_call, stop_call>;
 using serving_effects = std::vector<serving_effect>;
 
+/// Why a message is refused in which a key stands twice.
+std::string twice_in(const std::string& key);
+
 class serving_core {
  public:
   explicit serving_core(serving_options options)

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// riffle mcp approve: a person looks at a server's tools.
+// riffle mcp approve: a person looks at a server's tools; and what goes with a
+// server that is removed.
+#include <filesystem>
 #include <map>
+#include <system_error>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -14,6 +17,7 @@
 #include "runtime/config/assign.hpp"
 #include "runtime/node/mcp_part.hpp"
 #include "tools/mcp/names.hpp"
+#include "tools/mcp/oauth/login.hpp"
 
 namespace riffle::cli {
 
@@ -49,12 +53,14 @@ void approve_all(mcp::remembered& known, const shown_tools& shown) {
 int keep_approval(const mcp_command& x, const opened_servers& servers,
                   const shown_tools& shown, console& io) {
   const auto& server = servers.settings.mcp.at(x.name);
+  std::size_t count = 0;
   const auto done = mcp::change_memory(
       mcp_memory(servers.settings), mcp_memory_name(x.name, server),
-      mcp_identity(server),
-      [&](mcp::remembered& known) { approve_all(known, shown); });
+      mcp_identity(server), [&](mcp::remembered& known) {
+        approve_all(known, shown);
+        count = known.tools.size();
+      });
   if (!done) return report(done.error(), io);
-  const auto count = shown.has.tools.size() + shown.late.size();
   if (x.common.output != output_kind::text)
     io.out.write(mcp::json{{"server", x.name}, {"approved", count}}.dump() +
                  "\n");
@@ -101,7 +107,7 @@ int mcp_approve(const mcp_command& x, console& io) {
   const auto text =
       mcp_instructions_text(known.instructions, has->about.instructions) +
       mcp_changes_text(mcp::changes(known, has->tools), effect) +
-      mcp_late_text(shown.late);
+      mcp_late_text(shown.late, known.tools);
   if (!text.empty()) io.err.write(place_of(server));
   if (x.yes || text.empty()) {
     io.err.write(text);
@@ -119,6 +125,51 @@ int mcp_approve(const mcp_command& x, console& io) {
     return keep_approval(x, *servers, shown, io);
   io.complain("they are not approved");
   return usage;
+}
+
+namespace {
+
+/// Of a file in the folder of what is remembered.
+bool is_of_server(const std::filesystem::path& file,
+                  const config::mcp_config& server) {
+  if (file.extension() == ".login")
+    return mcp::oauth::read_login(file, server.url).has_value();
+  return file.extension() == ".json" &&
+         is_memory_of(mcp::recall(file.parent_path(), file.stem().string()),
+                      server);
+}
+
+}  // namespace
+
+void forget_server(const mcp_command& x, const config::config& before,
+                   console& io) {
+  namespace fs = std::filesystem;
+  const auto folder = mcp_memory(before);
+  const auto server = before.mcp.find(x.name);
+  if (folder.empty() || server == before.mcp.end()) return;
+  std::error_code ignored;
+  std::vector<fs::path> gone;
+  for (const auto& entry : fs::directory_iterator{folder, ignored}) {
+    const auto file = entry.path().filename().string();
+    if ((file.starts_with(x.name + ".") || file.starts_with(x.name + "@")) &&
+        is_of_server(entry.path(), server->second))
+      gone.push_back(entry.path());
+  }
+  bool login = false;
+  bool approval = false;
+  for (const auto& file : gone) {
+    login = login || file.extension() == ".login";
+    approval = approval || (file.extension() == ".json" &&
+                            mcp::recall(folder, file.stem()).approved);
+    fs::remove(file, ignored);
+  }
+  if (x.common.level == verbosity::quiet || (!login && !approval)) return;
+  io.complain(std::string{"with it went what was remembered of it: "} +
+              (login ? "its login" : "") + (login && approval ? ", " : "") +
+              (approval ? "what was approved" : "") +
+              (login ? " (the token itself is good until it ends: 'riffle mcp "
+                       "logout' before would have taken it back)"
+                     : ""));
 }
 
 }  // namespace riffle::cli

@@ -27,6 +27,11 @@ std::optional<opened_servers> open_servers(const mcp_command& x,
 /// are not.
 bool make_ready(const opened_servers& x, const std::string& name, console& io);
 
+/// Its login and approvals would be those of the next one of its name. What is
+/// remembered of another configuration's server of that name stays.
+void forget_server(const mcp_command& x, const config::config& before,
+                   console& io);
+
 int mcp_approve(const mcp_command& x, console& io);
 int mcp_add(const mcp_command& x, console& io);
 int mcp_remove(const mcp_command& x, console& io);

@@ -211,8 +211,19 @@ std::string mistake_in_headers(const mcp_command& x) {
   return {};
 }
 
+std::optional<config::config> loaded(const edited_file& file) {
+  config::load_request request;
+  request.tools = config::builtin_tools();
+  auto made = load(request, file.from);
+  if (!made) return std::nullopt;
+  return *std::move(made);
+}
+
+/// In whichever form of TOML.
 bool has_server(const edited_file& file, const std::string& name) {
-  return without_mcp_table(file.from.text, name).has_value();
+  if (without_mcp_table(file.from.text, name)) return true;
+  const auto all = loaded(file);
+  return all && all->mcp.contains(name);
 }
 
 std::string join(const std::vector<std::string>& all) {
@@ -255,47 +266,12 @@ std::string program_of(const config::mcp_config& x) {
   return out;
 }
 
-std::optional<config::config> loaded(const edited_file& file) {
-  config::load_request request;
-  request.tools = config::builtin_tools();
-  auto made = load(request, file.from);
-  if (!made) return std::nullopt;
-  return *std::move(made);
-}
-
-/// Its login and approvals would be those of the next one of its name.
-void forget_server(const mcp_command& x, const config::config& before,
-                   console& io) {
-  const auto folder = mcp_memory(before);
-  if (folder.empty()) return;
-  std::error_code ignored;
-  std::vector<fs::path> gone;
-  for (const auto& entry : fs::directory_iterator{folder, ignored}) {
-    const auto file = entry.path().filename().string();
-    if (file.starts_with(x.name + ".") || file.starts_with(x.name + "@"))
-      gone.push_back(entry.path());
-  }
-  bool login = false;
-  bool approval = false;
-  for (const auto& file : gone) {
-    login = login || file.extension() == ".login";
-    approval = approval || (file.extension() == ".json" &&
-                            mcp::recall(folder, file.stem()).approved);
-    fs::remove(file, ignored);
-  }
-  if (x.common.level == verbosity::quiet || (!login && !approval)) return;
-  io.complain(std::string{"with it went what was remembered of it: "} +
-              (login ? "its login" : "") + (login && approval ? ", " : "") +
-              (approval ? "what was approved" : "") +
-              (login ? " (the token itself is good until it ends: 'riffle mcp "
-                       "logout' before would have taken it back)"
-                     : ""));
-}
-
 }  // namespace
 
 int mcp_add(const mcp_command& x, console& io) {
-  if (const auto wrong = mistake_in_headers(x); !wrong.empty()) {
+  auto wrong = config::mistake_in_mcp_name(x.name);
+  if (wrong.empty()) wrong = mistake_in_headers(x);
+  if (!wrong.empty()) {
     io.complain(wrong);
     return usage;
   }
@@ -319,8 +295,12 @@ int mcp_remove(const mcp_command& x, console& io) {
   if (!file) return usage;
   auto text = without_mcp_table(file->from.text, x.name);
   if (!text) {
-    io.complain("there is no server " + config::in_quotes(x.name) + " in " +
-                file->from.file.string());
+    const auto place =
+        config::in_quotes(x.name) + " in " + file->from.file.string();
+    io.complain(has_server(*file, x.name)
+                    ? "the server " + place + " is no table [mcp." + x.name +
+                          "], the form that is taken out: take it out by hand"
+                    : "there is no server " + place);
     return usage;
   }
   const auto before = loaded(*file);

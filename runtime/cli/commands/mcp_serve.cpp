@@ -204,16 +204,13 @@ class mcp_service {
     const auto refused = [](const error& x) {
       return mcp::call_result({false, service::without_step(x.message)});
     };
-    if (auto ok = tools_.all->check(call.tool, mcp::to_text(call.arguments));
-        !ok)
-      return refused(ok.error());
-    plan_request request;
-    request.plan = mcp::plan_of_call(call.tool, call.arguments);
-    request.name = call.tool;
-    request.with.approval = asked_.approval;
-    request.with.stop = stop;
-    request.with.id = run_id{ids_.make(service::single_call_prefix)};
-    const auto started = rt_.start_plan(std::move(request), teller(call.key));
+    auto request =
+        service::plan_of_single_call(*tools_.all, call.tool, call.arguments);
+    if (!request) return refused(request.error());
+    request->with.approval = asked_.approval;
+    request->with.stop = stop;
+    request->with.id = run_id{ids_.make(service::single_call_prefix)};
+    const auto started = rt_.start_plan(*std::move(request), teller(call.key));
     if (!started) return refused(started.error());
     auto end = started->wait(std::chrono::hours{1});
     while (!end && end.error().code == errc::timeout)
@@ -252,10 +249,7 @@ class mcp_service {
     const auto all = rt_.sessions(listed_sessions);
     if (!all) return out;
     for (const auto& x : *all)
-      out.push_back({{"uri", mcp::session_uri(x.id.value)},
-                     {"name", x.id.value},
-                     {"title", x.title},
-                     {"mimeType", "application/json"}});
+      out.push_back(mcp::session_resource(x.id.value, x.title));
     return out;
   }
 

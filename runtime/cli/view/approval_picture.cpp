@@ -36,25 +36,32 @@ bool shown_by_preview(std::string_view tool, std::string_view member) {
          is_one_of({"path", "old_string", "new_string", "replace_all"});
 }
 
-/// A text of several lines as lines, each behind a mark; what a terminal would
-/// not show so stays JSON.
+bool has_controls(const std::string& text) {
+  return std::ranges::any_of(text, [](char c) {
+    return (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') ||
+           c == 0x7f;
+  });
+}
+
+/// A text of several lines as lines, each behind a mark; where a terminal would
+/// not show them so, each as JSON.
 std::string lines_of_text(const std::string& name, const std::string& text) {
-  std::string out = name + ":\n";
+  const bool coded = has_controls(text);
+  std::string out = name + (coded ? ", each line as JSON:\n" : ":\n");
   for_each_line(text, [&](std::string_view line) {
-    out.append("  ").append(line).append("\n");
+    out.append("  ")
+        .append(coded ? json(line).dump(-1, ' ', false,
+                                        json::error_handler_t::replace)
+                      : std::string{line})
+        .append("\n");
   });
   if (text.ends_with('\n')) return out;
   return out + "  (no line end behind it)\n";
 }
 
 bool reads_as_lines(const json& x) {
-  if (!x.is_string()) return false;
-  const auto& text = x.get_ref<const std::string&>();
-  return text.find('\n') != text.npos && std::ranges::none_of(text, [](char c) {
-           return (static_cast<unsigned char>(c) < 0x20 && c != '\n' &&
-                   c != '\t') ||
-                  c == 0x7f;
-         });
+  return x.is_string() &&
+         x.get_ref<const std::string&>().find('\n') != std::string::npos;
 }
 
 /// A name that a stranger chose draws no member of its own.

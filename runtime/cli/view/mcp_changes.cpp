@@ -116,12 +116,16 @@ std::string mcp_instructions_text(const std::string& before,
 }
 
 std::string mcp_late_text(
-    const std::map<std::string, mcp::approved_tool>& tools) {
+    const std::map<std::string, mcp::approved_tool>& tools,
+    const std::map<std::string, mcp::approved_tool>& approved) {
   std::string out;
   for (const auto& [name, tool] : tools) {
-    out += "+ " + safe_line(with_all_visible(name), 200) +
+    const auto before = approved.find(name);
+    const bool added = before == approved.end();
+    out += (added ? "+ " : "~ ") + safe_line(with_all_visible(name), 200) +
            "  (it came while the server ran)\n";
-    add_difference(out, {}, tool.shown);
+    add_difference(out, added ? std::string{} : before->second.shown,
+                   tool.shown);
   }
   return out;
 }

@@ -37,6 +37,7 @@ std::optional<nlohmann::json> read_commented_json(const std::string& text,
 
 /// Of the JSON that other clients use: `mcpServers`, or `servers`. Values that
 /// are no variables are not taken over where a key would stand in a file.
+/// (This and the one before: mcp_import.cpp.)
 imported_servers read_mcp_servers(const nlohmann::json& x);
 
 /// A prompt as a person types it, and what it is for; a line.
@@ -63,8 +64,10 @@ std::string mcp_changes_text(
 std::string mcp_instructions_text(const std::string& before,
                                   const std::string& now);
 
-/// Tools that it adds while it runs.
+/// Tools that it adds while it runs: new ones, and of one that is among those
+/// that were `approved` the lines that differ.
 std::string mcp_late_text(
-    const std::map<std::string, mcp::approved_tool>& tools);
+    const std::map<std::string, mcp::approved_tool>& tools,
+    const std::map<std::string, mcp::approved_tool>& approved = {});
 
 }  // namespace riffle::cli

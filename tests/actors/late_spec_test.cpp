@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// Runs whose spec is completed once they are on record: whoever started one is
+// answered before, and its end does not wait for it either.
+#include "tests/actors/fixture.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+const std::string the_end = model_says("Done.") + model_stops("stop");
+
+/// A process in which specs are completed when the test says so.
+struct late_world {
+  explicit late_world(std::shared_ptr<storage::journal> journal = {})
+      : x{std::move(journal)} {
+    x.change_front = [this](registry_setup& front) { front.making = making; };
+    x.begin();
+    x.provider->answers = {the_end};
+  }
+
+  /// Without its tools, which come with `whole`.
+  std::shared_ptr<run_spec> make_spec() {
+    auto whole = x.make_spec();
+    auto out = x.make_spec();
+    out->agent.tools.clear();
+    out->agent.system_prompt = "half";
+    whole->agent.system_prompt = "whole";
+    out->complete = [this, whole](const std::stop_token& stop)
+        -> expected<std::shared_ptr<const run_spec>> {
+      stopped = stop.stop_requested();
+      if (failure) return unexpected{*failure};
+      return std::shared_ptr<const run_spec>{whole};
+    };
+    return out;
+  }
+
+  storage::run_state state() const { return x.journal->load_run(x.run)->state; }
+
+  std::shared_ptr<manual_executor> making = std::make_shared<manual_executor>();
+  std::optional<error> failure;
+  bool stopped = false;
+  actor_fixture x;
+};
+
+}  // namespace
+
+TEST_CASE("who starts a run does not wait for what its tools need") {
+  late_world w;
+  auto& x = w.x;
+  x.start(w.make_spec());
+  x.settle();
+  REQUIRE(x.opened);
+  CHECK_FALSE(x.opened->failure);
+  CHECK(w.state() == storage::run_state::active);
+  CHECK(x.provider->requests.empty());
+  CHECK(x.reader->lines.empty());
+  REQUIRE(w.making->run_one());
+  CHECK_FALSE(w.stopped);
+  x.run_out(10s);
+  CHECK(w.state() == storage::run_state::completed);
+  REQUIRE(x.provider->requests.size() == 1);
+  CHECK(x.provider->requests[0].find("whole") != std::string::npos);
+  check_log(x.reader->lines);
+}
+
+TEST_CASE("a run that waits for its spec is cancelled at once") {
+  late_world w;
+  auto& x = w.x;
+  x.start(w.make_spec());
+  x.settle();
+  x.cancel("enough");
+  x.run_out(10s);
+  CHECK(w.state() == storage::run_state::cancelled);
+  CHECK(x.provider->requests.empty());
+  check_log(x.reader->lines);
+  // Who still waits for it is told to stop, and what comes of that is dropped.
+  REQUIRE(w.making->run_one());
+  CHECK(w.stopped);
+  x.run_out(10s);
+  CHECK(w.state() == storage::run_state::cancelled);
+}
+
+TEST_CASE("a run whose spec cannot be completed fails by that") {
+  late_world w;
+  auto& x = w.x;
+  w.failure = error{errc::invalid_config, "test", "no such server"};
+  x.start(w.make_spec());
+  x.settle();
+  REQUIRE(w.making->run_one());
+  x.run_out(10s);
+  CHECK(w.state() == storage::run_state::failed);
+  CHECK(x.reader->lines.find("no such server") != std::string::npos);
+  CHECK(x.provider->requests.empty());
+  check_log(x.reader->lines);
+}
+
+TEST_CASE("calls and readers of a run that waits for its spec do no harm") {
+  late_world w;
+  auto& x = w.x;
+  x.start(w.make_spec());
+  x.settle();
+  const auto second = std::make_shared<recording_subscriber>();
+  caf::anon_send(x.registry, attach_subscriber{x.run, second});
+  caf::anon_send(x.registry, cancel_call{x.run, call_id{"call_1"}});
+  x.settle();
+  REQUIRE(w.making->run_one());
+  x.run_out(10s);
+  CHECK(w.state() == storage::run_state::completed);
+  CHECK(second->lines == x.reader->lines);
+}
+
+TEST_CASE("a run that waited when its process ended is taken up by the next") {
+  const auto journal = std::make_shared<test_journal>();
+  {
+    late_world before{journal};
+    before.x.start(before.make_spec());
+    before.x.settle();
+    caf::anon_send_exit(before.x.registry, caf::exit_reason::user_shutdown);
+    before.x.settle();
+    REQUIRE(before.making->run_one());
+    CHECK(before.stopped);
+    CHECK(before.state() == storage::run_state::active);
+  }
+  actor_fixture x{journal};
+  x.begin();
+  x.provider->answers = {the_end};
+  x.resume(x.make_spec());
+  x.run_out(10s);
+  CHECK(x.journal->load_run(x.run)->state == storage::run_state::completed);
+  check_log(x.reader->lines);
+}

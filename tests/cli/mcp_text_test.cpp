@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// Tables [mcp.NAME] that are taken out, servers of other clients that are taken
+// over, and what a person is told of both.
+#include "runtime/cli/view/mcp_text.hpp"
+
+#include <algorithm>
+
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using cli::read_mcp_servers;
+using nlohmann::json;
+
+namespace {
+
+bool told(const std::vector<std::string>& all, const std::string& part) {
+  return std::ranges::any_of(all, [&](const std::string& x) {
+    return x.find(part) != std::string::npos;
+  });
+}
+
+cli::imported_servers import(const json& servers) {
+  return read_mcp_servers({{"mcpServers", servers}});
+}
+
+}  // namespace
+
+TEST_CASE("a table is taken out, and what belongs to the next one stays") {
+  const auto without = [](const std::string& text) {
+    return cli::without_mcp_table(text, "c").value_or("none");
+  };
+  CHECK(without("[mcp.c]\ncommand = [\"x\"]\n# of d\n# more of d\n[mcp.d]\n") ==
+        "# of d\n# more of d\n[mcp.d]\n");
+  CHECK(without("a = 1\n\n[mcp.\"c\"]\n# of c\nurl = \"x\"\n# c's\n\n# of d\n"
+                "[mcp.d]\n") == "a = 1\n\n# of d\n[mcp.d]\n");
+  CHECK(without("[mcp.c]\nx = 1\n[mcp.c.tools.t]\ny = 1\n# last\n") == "");
+  CHECK(without("[mcp.d]\n") == "none");
+}
+
+TEST_CASE("what cannot be a server's name is told with its own") {
+  const auto found = import({{"__", {{"command", "a"}}},
+                             {"\u00e9", {{"command", "b"}}},
+                             {"x", {{"command", "c"}}},
+                             {"x_", {{"command", "d"}}}});
+  REQUIRE(found.all.size() == 1);
+  CHECK(found.all[0].first == "x");
+  CHECK(told(found.problems, "\"__\": the name of a server has letters"));
+  CHECK(told(found.problems, "\"\u00e9\": the name of a server has letters"));
+  CHECK(told(found.problems, "x_: another one of the file is called x, too"));
+}
+
+TEST_CASE("a key among arguments is not written into a file") {
+  const auto found = import(
+      {{"a",
+        {{"command", "npx"}, {"args", {"-y", "x", "--api-key", "s3cr3t"}}}},
+       {"b", {{"command", "npx"}, {"args", {"--token=s3cr3t"}}}},
+       {"c", {{"command", "docker"}, {"args", {"-e", "GITHUB_TOKEN=s3cr3t"}}}},
+       {"d", {{"command", "npx"}, {"args", {"postgres://me:s3cr3t@host/db"}}}},
+       {"e", {{"command", "x"}, {"args", {"--key", "/etc/key.pem"}}}},
+       {"f", {{"command", "x"}, {"args", {"-e", "API_TOKEN", "--token"}}}}});
+  REQUIRE(found.all.size() == 2);
+  CHECK(found.all[0].first == "e");
+  CHECK(found.all[1].first == "f");
+  CHECK(found.problems.size() == 4);
+  CHECK(told(found.problems, "a: its argument --api-key holds a key"));
+  CHECK(told(found.problems, "b: its argument --token holds a key"));
+  CHECK(told(found.problems, "c: its argument GITHUB_TOKEN holds a key"));
+  CHECK(told(found.problems, "d: its argument postgres://… holds a key"));
+  CHECK_FALSE(told(found.problems, "s3cr3t"));
+}
+
+TEST_CASE("what is not taken over from a server is told") {
+  const auto found = import({{"a",
+                              {{"command", "x"},
+                               {"args", {1, nullptr, "y", "${dir}"}},
+                               {"timeout", 60000},
+                               {"alwaysAllow", {"t"}},
+                               {"type", "stdio"}}},
+                             {"b", {{"httpUrl", "https://example.com/mcp"}}},
+                             {"c", {{"command", "x"}, {"enabled", false}}}});
+  REQUIRE(found.all.size() == 2);
+  CHECK(found.all[0].second.command ==
+        std::vector<std::string>{"x", "1", "y", "${dir}"});
+  CHECK(found.all[1].second.url == "https://example.com/mcp");
+  CHECK(told(found.notes, "a: not taken over: alwaysAllow, timeout"));
+  CHECK(told(found.notes, "a: of args, null is no text"));
+  CHECK(told(found.notes, "a: the argument \"${dir}\" names a variable"));
+  CHECK(told(found.problems, "c: it is disabled there"));
+}
+
+TEST_CASE("a late tool that changed is shown by what changed in it") {
+  const std::map<std::string, mcp::approved_tool> approved{
+      {"t", {"old", "Does t\nsame\n", true}}};
+  CHECK(cli::mcp_late_text({{"t", {"new", "Sends t\nsame\n"}}}, approved) ==
+        "~ t  (it came while the server ran)\n    - Does t\n    + Sends t\n");
+}
+
+TEST_CASE("a list of servers says what of them nobody has read") {
+  cli::shown_server x{"s", {}, {.approved = true, .other_advice = true}};
+  CHECK(cli::mcp_line(x).find(
+            "  approved, what it says of its use changed since\n") !=
+        std::string::npos);
+  CHECK(cli::mcp_facts(x).at("advice_changed") == true);
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// Messages of the Model Context Protocol over HTTP, before anybody acts on
+// them: sessions, keys that stand twice, several in one request.
+#include "runtime/http/mcp_message.hpp"
+
+#include "runtime/http/mcp_batch.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::http;
+
+namespace {
+
+caller named(const std::string& name) {
+  caller x;
+  x.name = name;
+  return x;
+}
+
+request of_session(const std::string& session, const std::string& body) {
+  request x;
+  if (!session.empty()) x.fields.push_back({"mcp-session-id", session});
+  x.body = body;
+  return x;
+}
+
+unsigned status_of(const std::optional<reply>& x) { return x ? x->status : 0; }
+
+/// Gives these pieces, one each time it is asked.
+class pieces final : public body_source {
+ public:
+  explicit pieces(std::vector<std::string> all) : all_{std::move(all)} {}
+  void begin(std::function<void()> wake) override { wake_ = std::move(wake); }
+  std::shared_ptr<const std::string> next() override {
+    if (at_ == open_) return nullptr;
+    return std::make_shared<const std::string>(all_[at_++]);
+  }
+  [[nodiscard]] bool ended() const override { return at_ == all_.size(); }
+  void let_come(std::size_t n) {
+    open_ = n;
+    wake_();
+  }
+
+ private:
+  std::vector<std::string> all_;
+  std::size_t at_ = 0;
+  std::size_t open_ = 0;
+  std::function<void()> wake_;
+};
+
+reply with_source(const std::shared_ptr<body_source>& x) {
+  reply out;
+  out.source = x;
+  return out;
+}
+
+reply with_body(const std::string& x) {
+  reply out;
+  out.body = x;
+  return out;
+}
+
+std::string next_of(body_source& x) {
+  const auto piece = x.next();
+  return piece ? *piece : "";
+}
+
+}  // namespace
+
+TEST_CASE("a session is one that was begun here, by the same caller") {
+  const auto list = R"({"id":1,"method":"tools/list"})";
+  const auto judged = [&](const std::string& session, const std::string& who,
+                          const std::string& body) {
+    const auto in = of_session(session, body);
+    return status_of(check_session_name(in, read_message(body), named(who)));
+  };
+  const auto mine = make_session(named("ci"));
+  CHECK(mine.size() >= 32);
+  CHECK(mine != make_session(named("ci")));
+  CHECK(judged(mine, "ci", list) == 0);
+  CHECK(judged("", "ci", list) == 400);
+  CHECK(judged(mine, "other", list) == 404);
+  for (const auto& unknown : {std::string{"zz"}, std::string{"-"}, mine + "0",
+                              "x" + mine, mine.substr(1)})
+    CHECK(judged(unknown, "ci", list) == 404);
+  // Who begins, looks whether we live, or speaks the newer era has none.
+  CHECK(judged("", "ci", R"({"id":1,"method":"initialize"})") == 0);
+  CHECK(judged("", "ci", R"({"id":1,"method":"ping"})") == 0);
+  CHECK(judged("", "ci", "[" + std::string{list} + "]") == 400);
+}
+
+TEST_CASE("a key that stands twice in a message is refused") {
+  const auto judged = [](const std::string& body) {
+    return status_of(check_keys(of_session({}, body), read_message(body)));
+  };
+  CHECK(judged(R"({"method":"tools/list","method":"tools/call"})") == 400);
+  CHECK(judged(R"([{"id":1,"id":2,"method":"ping"}])") == 400);
+  CHECK(judged(R"({"method":"x","params":{"method":"y"}})") == 0);
+  CHECK(judged("no JSON") == 0);  // that is told elsewhere
+}
+
+TEST_CASE("a list of messages is one of the versions that have it") {
+  auto in = of_session("s", "");
+  const auto some = mcp::json::array({{{"method", "ping"}, {"id", 1}}});
+  CHECK(is_batch(in, some));
+  CHECK_FALSE(is_batch(in, mcp::json::array()));
+  CHECK_FALSE(is_batch(in, mcp::json::object()));
+  in.fields.push_back({"mcp-protocol-version", "2025-03-26"});
+  CHECK(is_batch(in, some));
+  in.fields.back().value = "2025-06-18";
+  CHECK_FALSE(is_batch(in, some));
+}
+
+TEST_CASE("several answers are one list, or one stream") {
+  CHECK(joined({reply{}, reply{}}, false).status == 202);
+  CHECK(
+      joined({with_body("{\"id\":1}"), reply{}, with_body("{\"id\":2}")}, true)
+          .body == "[{\"id\":1},{\"id\":2}]");
+  for (const bool streams : {true, false}) {
+    CAPTURE(streams);
+    const auto one = std::make_shared<pieces>(
+        streams ? std::vector<std::string>{"data: a\n\n", "data: b\n\n"}
+                : std::vector<std::string>{"{\"b\"", ":1}"});
+    const auto two = std::make_shared<pieces>(
+        std::vector<std::string>{streams ? "data: c\n\n" : "{\"c\":1}"});
+    const auto out = joined(
+        {with_source(one), with_body("{\"a\":1}"), with_source(two)}, streams);
+    REQUIRE(out.source);
+    int woken = 0;
+    out.source->begin([&] { ++woken; });
+    CHECK(next_of(*out.source) == (streams ? "data: {\"a\":1}\n\n" : ""));
+    two->let_come(1);
+    CHECK(woken == 1);
+    CHECK(next_of(*out.source) == (streams ? "data: c\n\n" : ""));
+    CHECK_FALSE(out.source->ended());
+    one->let_come(2);
+    CHECK(next_of(*out.source) == (streams
+                                       ? "data: a\n\ndata: b\n\n"
+                                       : "[{\"a\":1},{\"b\":1},{\"c\":1}]"));
+    CHECK(out.source->ended());
+    CHECK_FALSE(out.source->broken());
+  }
+}
