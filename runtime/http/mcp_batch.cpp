@@ -12,8 +12,8 @@ namespace riffle::http {
 
 namespace {
 
-/// Each costs what a request does.
-constexpr std::size_t most_messages = 100;
+/// A list is one request for `server.limits.requests_per_second`.
+constexpr std::size_t most_messages = 20;
 
 /// The sources of several answers as one.
 class joined_source final : public body_source {
@@ -150,7 +150,7 @@ void serve_batch(call c, const mcp::json& all,
                  const std::function<void(call)>& serve) {
   if (all.size() > most_messages)
     return c.out(rpc_refusal(400, {}, mcp::code::invalid_request,
-                             "a batch of more than 100 messages"));
+                             "a batch of more than 20 messages"));
   const auto to = std::make_shared<gathering>();
   to->all.resize(all.size());
   to->open = all.size();

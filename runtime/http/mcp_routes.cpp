@@ -40,12 +40,11 @@ run_id run_of(const call& c, const mcp::json& id, std::string_view kind) {
 
 mcp::json sessions_of(const call& c) {
   auto out = mcp::json::array();
-  const auto known = c.at->parts().journal->list_sessions(most_sessions);
+  const auto known = c.at->parts().sessions.newest_of_people(most_sessions);
   if (!known) return out;
   std::vector<session_id> shown;
   for (const auto& id : *known) {
     if (shown.size() == listed_sessions) break;
-    if (service::is_single_call(id)) continue;
     if (c.who->sees_all || check_session(c, id)) shown.push_back(id);
   }
   const auto all = c.at->parts().sessions.list(shown);

@@ -58,18 +58,6 @@ std::optional<reply> check_session_place(const call& c, const session_id& id,
                  "one, or with none");
 }
 
-/// The newest, as many as are wanted: records of single calls are in no list.
-expected<std::vector<session_id>> newest_sessions(const call& c,
-                                                  std::size_t wanted) {
-  for (auto most = wanted;; most *= 2) {
-    auto all = c.at->parts().journal->list_sessions(most);
-    if (!all) return all;
-    const bool whole = all->size() < most;
-    std::erase_if(*all, service::is_single_call);
-    if (whole || all->size() >= wanted) return all;
-  }
-}
-
 /// Those whose runs the caller may see: one walk over the runs, not a question
 /// for each session.
 expected<std::unordered_set<std::string>> own_sessions(const call& c) {
@@ -97,7 +85,8 @@ void list_sessions(call c) {
     if (!limit)
       return problem(400, "invalid_request", "limit must be 1 to 1000");
     const bool newest = x.who->sees_all && !x.in.query.contains("before");
-    const auto known = newest_sessions(x, newest ? *limit : most_sessions);
+    const auto known = x.at->parts().sessions.newest_of_people(
+        newest ? *limit : most_sessions);
     if (!known) return problem(known.error());
     std::vector<std::string> ids;
     for (const auto& id : *known) ids.push_back(id.value);

@@ -85,20 +85,24 @@ expected<std::vector<session_id>> volleys_of(storage::journal& journal) {
 
 }  // namespace
 
-// Records of single calls (single_call.hpp) would push conversations off it:
-// who wants them names them.
-expected<std::vector<session_summary>> sessions::list(std::size_t limit) const {
-  if (!journal_) return std::vector<session_summary>{};
+expected<std::vector<session_id>> sessions::newest_of_people(
+    std::size_t wanted) const {
+  if (!journal_) return {};
   // Of those in front of the last one wanted any may be a single call.
-  for (auto most = limit;; most *= 2) {
+  for (auto most = wanted;; most *= 2) {
     auto ids = journal_->list_sessions(most);
-    if (!ids) return unexpected{ids.error()};
+    if (!ids) return ids;
     const bool whole = ids->size() < most || most == 0;
     std::erase_if(*ids, is_single_call);
-    if (ids->size() < limit && !whole) continue;
-    if (ids->size() > limit) ids->resize(limit);
-    return list(*ids);
+    if (ids->size() < wanted && !whole) continue;
+    if (ids->size() > wanted) ids->resize(wanted);
+    return ids;
   }
+}
+
+expected<std::vector<session_summary>> sessions::list(std::size_t limit) const {
+  const auto ids = newest_of_people(limit);
+  return ids ? list(*ids) : unexpected{ids.error()};
 }
 
 expected<std::vector<session_summary>> sessions::list(

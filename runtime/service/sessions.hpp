@@ -46,6 +46,9 @@ class sessions {
   /// several do. Looks at the newest 10,000.
   expected<session_id> find(const std::string& part) const;
 
+  /// The newest, as many as are wanted, without records of single calls: those
+  /// would push conversations off each list.
+  expected<std::vector<session_id>> newest_of_people(std::size_t wanted) const;
   /// The newest 10,000, for `find_among`.
   expected<std::vector<session_id>> newest() const;
   /// As `find`, but of these, and older ones that are called so: for who

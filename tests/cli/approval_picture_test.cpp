@@ -123,6 +123,28 @@ TEST_CASE("ten thousand lines are counted, and all of them shown on wish") {
   CHECK(all.back() == "│ echo 9999");
 }
 
+TEST_CASE("a path that a title would show otherwise stands below it, whole") {
+  const std::string path =
+      GENERATE("a\u200Bb.txt", "a  b.txt", std::string(160, 'a'), "plain.txt");
+  events::approval_required x;
+  x.tool = "write";
+  x.title = "Writing " + path;
+  x.arguments = nlohmann::json{{"path", path}, {"content", "x\n"}}.dump();
+  x.preview = "--- /dev/null\n+++ b/" + path + "\n@@ -0,0 +1 @@\n+x\n";
+  std::string shown;
+  for (const auto& row :
+       approval_picture(x, false, {.columns = 400, .rows = 24}))
+    shown += row + "\n";
+  INFO(shown);
+  if (path == "plain.txt") {
+    CHECK(shown.find("path:") == std::string::npos);
+  } else if (path.starts_with("a\u200B")) {
+    CHECK(shown.find("path: \"a\\u{200b}b.txt\"") != std::string::npos);
+  } else {
+    CHECK(shown.find("path: \"" + path + "\"") != std::string::npos);
+  }
+}
+
 TEST_CASE("a terminal without UTF-8 gets ASCII") {
   auto x = a_command("echo é\xE2\x80\xA6\nls");
   x.reason = "a rule";

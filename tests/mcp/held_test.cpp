@@ -25,6 +25,7 @@ struct told {
   std::mutex mutex;
   std::vector<std::string> tools;
   std::string advice;
+  std::string version;  ///< of all of them
   link_events events;
 
   void set(std::vector<std::string> x) {
@@ -44,7 +45,8 @@ class told_link final : public mcp::link {
                   {"capabilities", {{"tools", {{"listChanged", true}}}}}};
     auto tools = json::array();
     for (const auto& name : of_->tools)
-      tools.push_back({{"name", name}, {"description", "Does " + name}});
+      tools.push_back(
+          {{"name", name}, {"description", "Does " + name + of_->version}});
     return json{{"tools", std::move(tools)}};
   }
   void notify(std::string_view, const json&) override {}
@@ -75,14 +77,15 @@ server_setup setup_of(const std::string& name, const std::shared_ptr<told>& of,
 }
 
 remembered approved_of(const std::string& name,
-                       const std::vector<std::string>& tools) {
+                       const std::vector<std::string>& tools,
+                       const std::string& version = {}) {
   remembered out;
   out.identity = name;
   out.approved = true;
   out.speaks = era::legacy;
   for (const auto& one : tools) {
     const auto tool =
-        read_tool({{"name", one}, {"description", "Does " + one}});
+        read_tool({{"name", one}, {"description", "Does " + one + version}});
     REQUIRE(tool);
     out.tools[one] = approval_of(*tool);
   }
@@ -246,6 +249,19 @@ TEST_CASE("what is approved beside a process counts in it") {
   CHECK(all.reviewed("s").held == 0);
   CHECK_FALSE(all.reviewed("s").other_advice);
   CHECK(all.instructions_of("s") == "Ask first.");
+  // Another version of one that is in use, too.
+  of->version = " better";
+  lists_now(*all.find("s"), *of, {"a", "late"});
+  CHECK(all.reviewed("s").held > 0);
+  const auto before = all.find_tool("s__late");
+  const auto next = approved_of("s", {"a", "late"}, " better");
+  REQUIRE(remember(folder.path(), "s", next));
+  REQUIRE(all.ready({"s"}).empty());
+  CHECK(all.reviewed("s").held == 0);
+  CHECK(all.find_tool("s__late") != before);
+  CHECK(all.find_tool("s__late")->spec().description.find("better") !=
+        std::string::npos);
+  CHECK(all.tools_of("s") == std::vector<std::string>{"s__a", "s__late"});
   // Forgotten elsewhere, it stays what it is here.
   std::filesystem::remove(folder.path() / "s.json");
   REQUIRE(all.ready({"s"}).empty());

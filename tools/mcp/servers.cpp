@@ -157,8 +157,8 @@ std::vector<tools::tool_ptr> servers::tools_of_all() const {
 }
 
 /// A tool, once known, stays as it was: if its server changes it, calls are
-/// refused until a person has looked (see call_tool). One at a time: a list
-/// that was made earlier must not be told later.
+/// refused until a person has looked (see call_tool, `use`). One at a time: a
+/// list that was made earlier must not be told later.
 void servers::on_listing(const std::string& name, const listing& has) {
   const std::lock_guard telling{telling_};
   std::vector<tools::tool_ptr> all;
@@ -181,14 +181,14 @@ void servers::note(entry& x, const listing& has) const {
       if (one.kind != change::what::removed) held.insert(one.tool);
   for (const auto& tool : has.tools) {
     if (held.contains(tool.name)) continue;
-    use(x, tool_name(name, tool.name), [&] {
+    use(x, tool_name(name, tool.name), digest_of(tool), [&] {
       return make_tool(x.at, tool, x.setup.rules(tool.name), x.setup.guarded,
                        x.setup.identity);
     });
   }
   if (!held.empty()) tell_held(x);
   if (has.about.has_resources)
-    use(x, tool_name(name, "read_resource"), [&] {
+    use(x, tool_name(name, "read_resource"), {}, [&] {
       return make_resource_tool(x.at, x.setup.rules("read_resource"),
                                 x.setup.guarded, has.templates);
     });
@@ -202,25 +202,32 @@ void servers::note(entry& x, const listing& has) const {
 }
 
 /// As one of its tools, unless it has had too many, or another server's tool is
-/// called so.
-void servers::use(entry& x, const std::string& as,
+/// called so. Takes the place of an earlier version if it is the approved one.
+void servers::use(entry& x, const std::string& as, const std::string& digest,
                   const std::function<tools::tool_ptr()>& make) const {
-  if (x.names.contains(as)) return;
+  if (const auto known = x.digests.find(as); known != x.digests.end()) {
+    if (known->second == digest || !x.known.approved || options_.shows_all)
+      return;
+    known->second = digest;
+    x.tools[static_cast<std::size_t>(std::ranges::find(x.order, as) -
+                                     x.order.begin())] = make();
+    return;
+  }
   const auto& name = x.setup.how.name;
   // A server that lives long may have ever new ones.
-  if (x.names.size() >= page_reader::most_items) {
+  if (x.digests.size() >= page_reader::most_items) {
     if (x.told_held.insert(std::string{}).second)
       log_warn("mcp." + name, "it has had 5000 tools: no further one is used");
     return;
   }
   for (const auto& [other, y] : all_) {
-    if (&y == &x || !y.names.contains(as)) continue;
+    if (&y == &x || !y.digests.contains(as)) continue;
     if (x.told_held.insert("as " + as).second)
       log_warn("mcp." + name, "its tool " + as + " is not used: the server " +
                                   other + " has one that is called so");
     return;
   }
-  x.names.insert(as);
+  x.digests.emplace(as, digest);
   x.order.push_back(as);
   x.tools.push_back(make());
 }

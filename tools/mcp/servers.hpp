@@ -104,10 +104,10 @@ class servers {
     std::vector<std::string> order;  ///< names of tools of the last list
     std::vector<change> held;
     std::shared_ptr<server> at;
-    std::string stamp{};                ///< of what is `known`
-    bool told = false;                  ///< that nobody has looked at it
-    bool told_advice = false;           ///< that it is another one
-    std::set<std::string> names{};      ///< of `tools`
+    std::string stamp{};       ///< of what is `known`
+    bool told = false;         ///< that nobody has looked at it
+    bool told_advice = false;  ///< that it is another one
+    std::map<std::string, std::string> digests{};  ///< of `tools`, by name
     std::set<std::string> told_held{};  ///< those of `held` that were logged
     int held_lines = 0;                 ///< of the log, about them
     bool told_large = false;            ///< what its definitions cost
@@ -118,7 +118,7 @@ class servers {
   void look_again(const std::string& name);
   [[nodiscard]] std::vector<tools::tool_ptr> tools_of_all() const;
   void note(entry& x, const listing& has) const;
-  void use(entry& x, const std::string& as,
+  void use(entry& x, const std::string& as, const std::string& digest,
            const std::function<tools::tool_ptr()>& make) const;
   void tell_held(entry& x) const;
   void keep_pending(const entry& x, const std::vector<change>& fresh) const;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/terminal/safe_text.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 
 #include "messages/utf8.hpp"
@@ -32,12 +34,20 @@ bool turns_direction(std::uint32_t code) {
 /// belong to scripts that have them, and to pictures; letters of ASCII have
 /// none.
 bool is_invisible(std::uint32_t code, std::string_view before) {
+  struct span {
+    std::uint32_t first;
+    std::uint32_t last;
+  };
+  constexpr std::array all{
+      span{0xAD, 0xAD},     span{0x34F, 0x34F},    span{0x115F, 0x1160},
+      span{0x17B4, 0x17B5}, span{0x180B, 0x180E},  span{0x200B, 0x200B},
+      span{0x2060, 0x2065}, span{0x206A, 0x206F},  span{0x2800, 0x2800},
+      span{0x3164, 0x3164}, span{0xFE00, 0xFE0E},  span{0xFEFF, 0xFEFF},
+      span{0xFFA0, 0xFFA0}, span{0xE0000, 0xE0FFF}};
   const bool joins = code == 0x200C || code == 0x200D;
   if (joins) return before.empty() || (before.back() & 0x80) == 0;
-  return code == 0x200B || code == 0x00AD || code == 0xFEFF || code == 0x180E ||
-         code == 0x115F || code == 0x1160 || code == 0x3164 || code == 0xFFA0 ||
-         (code >= 0x2060 && code <= 0x2064) ||
-         (code >= 0xE0000 && code <= 0xE007F);
+  return std::ranges::any_of(
+      all, [&](const span& x) { return x.first <= code && code <= x.last; });
 }
 
 void append_code(std::string& out, std::uint32_t code) {

@@ -25,6 +25,12 @@ using json = nlohmann::ordered_json;
 constexpr std::size_t other_rows = 8;
 constexpr std::size_t fewest_rows = 4;
 
+/// Whether a line shows all of it, as it is.
+bool is_plain_line(const std::string& text) {
+  constexpr std::size_t most = 150;  // a title has room for it
+  return safe_line(text, most) == text && exact_text(text) == text;
+}
+
 /// Members that the preview of a tool of ours shows already.
 bool shown_by_preview(std::string_view tool, std::string_view member) {
   const auto is_one_of = [&](std::initializer_list<std::string_view> all) {
@@ -81,7 +87,9 @@ std::string members_of(const events::approval_required& x, bool all) {
   if (!value.is_object()) return all ? x.arguments : std::string{};
   std::string out;
   for (const auto& [name, member] : value.items())
-    if (all || !shown_by_preview(x.tool, name))
+    if (all || !shown_by_preview(x.tool, name) ||
+        (name == "path" && member.is_string() &&
+         !is_plain_line(member.get<std::string>())))
       out += reads_as_lines(member)
                  ? lines_of_text(name_of(name), member.get<std::string>())
                  : name_of(name) + ": " +

@@ -2,12 +2,8 @@
 // What a person looks at before a server's tools count. Nothing is cut: what
 // is not seen here would be approved unseen.
 #include <algorithm>
-#include <array>
-#include <cstdint>
-#include <cstdio>
 #include <limits>
 
-#include "messages/utf8.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/mcp_text.hpp"
 
@@ -27,44 +23,10 @@ lines split(const std::string& text) {
   return out;
 }
 
-/// Characters that no terminal shows, and a model reads.
-bool is_invisible(std::uint32_t code) {
-  struct span {
-    std::uint32_t first;
-    std::uint32_t last;
-  };
-  constexpr std::array all{
-      span{0xAD, 0xAD},     span{0x34F, 0x34F},    span{0x115F, 0x1160},
-      span{0x17B4, 0x17B5}, span{0x180B, 0x180E},  span{0x200B, 0x200D},
-      span{0x2060, 0x2065}, span{0x206A, 0x206F},  span{0x2800, 0x2800},
-      span{0x3164, 0x3164}, span{0xFE00, 0xFE0E},  span{0xFEFF, 0xFEFF},
-      span{0xFFA0, 0xFFA0}, span{0xE0000, 0xE0FFF}};
-  return std::ranges::any_of(
-      all, [&](const span& x) { return x.first <= code && code <= x.last; });
-}
-
-std::string with_all_visible(std::string_view text) {
-  constexpr int most_digits = 8;
-  std::string out;
-  while (!text.empty()) {
-    const auto c = first_character(text);
-    const auto size = c.valid ? c.size : 1;
-    if (c.valid && is_invisible(c.code)) {
-      char digits[most_digits + 1];
-      std::snprintf(digits, sizeof digits, "%x", static_cast<unsigned>(c.code));
-      out.append("\\u{").append(digits).append("}");
-    } else {
-      out += text.substr(0, size);
-    }
-    text.remove_prefix(size);
-  }
-  return out;
-}
-
 void add_line(std::string& out, char mark, const std::string& text) {
   constexpr auto whole = std::numeric_limits<std::size_t>::max();
-  out += std::string{"    "} + mark + " " +
-         safe_line(with_all_visible(text), whole) + "\n";
+  out += std::string{"    "} + mark + " " + safe_line(exact_text(text), whole) +
+         "\n";
 }
 
 /// What stands between the lines with which both begin and end.
@@ -91,7 +53,7 @@ std::string mcp_changes_text(
     const std::function<std::string(const mcp::tool_def&)>& effect) {
   std::string out;
   for (const auto& x : all) {
-    const auto name = safe_line(with_all_visible(x.tool), 200);
+    const auto name = safe_line(exact_text(x.tool), 200);
     if (x.kind == mcp::change::what::removed) {
       out += "- " + name + "\n";
       continue;
@@ -122,7 +84,7 @@ std::string mcp_late_text(
   for (const auto& [name, tool] : tools) {
     const auto before = approved.find(name);
     const bool added = before == approved.end();
-    out += (added ? "+ " : "~ ") + safe_line(with_all_visible(name), 200) +
+    out += (added ? "+ " : "~ ") + safe_line(exact_text(name), 200) +
            "  (it came while the server ran)\n";
     add_difference(out, added ? std::string{} : before->second.shown,
                    tool.shown);
