@@ -15,7 +15,6 @@
 
 #include "runtime/base/file_lock.hpp"
 #include "runtime/base/id_source.hpp"
-#include "runtime/storage/private_files.hpp"
 
 namespace riffle::storage {
 
@@ -102,9 +101,6 @@ owner_lock::owner_lock(fs::path file, std::string id, unique_fd fd)
 expected<owner_lock> owner_lock::create(const fs::path& folder) {
   if (auto made = make_private_folder(folder); !made)
     return unexpected{made.error()};
-  const auto data_dir = folder.parent_path();
-  if (const unique_fd fd{open_file(folder, O_RDONLY | O_DIRECTORY)})
-    give_to_owner(fd.get(), data_dir);
   id_source ids;
   for (int tries = 0; tries < 100; ++tries) {
     auto id = ids.make("own_");
@@ -113,7 +109,6 @@ expected<owner_lock> owner_lock::create(const fs::path& folder) {
     if (!fd) return cannot("create", file, errno);
     if (!try_lock(fd, lock_kind::exclusive) || !leads_to(file, fd)) continue;
     write_pid(fd);
-    give_to_owner(fd.get(), data_dir);
     return owner_lock{std::move(file), std::move(id), std::move(fd)};
   }
   return cannot("lock a file in", folder, EAGAIN);

@@ -69,8 +69,14 @@ void make_files_private(const fs::path& data_dir) {
   for (const auto* name : {"owners", "guards", "outputs", "service"})
     make_folder_private(data_dir / name);
   struct stat about{};
-  if (::stat(data_dir.c_str(), &about) != 0 || (about.st_mode & of_others) == 0)
-    return;
+  if (::stat(data_dir.c_str(), &about) != 0) return;
+  if (::geteuid() == 0 && about.st_uid != 0)
+    log_warn("journal", "root works in " + data_dir.string() +
+                            ", which is of user " +
+                            std::to_string(about.st_uid) +
+                            ": that user cannot go on with what is made now "
+                            "(run it as that user, or set another data_dir)");
+  if ((about.st_mode & of_others) == 0) return;
   log_warn("journal", "others can look into the data folder " +
                           data_dir.string() + " (mode " + octal(about.st_mode) +
                           "): chmod 700 '" + data_dir.string() +
@@ -113,22 +119,11 @@ std::optional<error> find_wrong_kind(const fs::path& database) {
   return {};
 }
 
-void give_to_owner(int fd, const fs::path& folder) {
-  struct stat about{};
-  if (::geteuid() != 0 || ::stat(folder.c_str(), &about) != 0) return;
-  if (about.st_uid != 0 && ::fchown(fd, about.st_uid, about.st_gid) != 0)
-    log_warn("journal",
-             "what root made in " + folder.string() +
-                 " stays root's: " + std::generic_category().message(errno));
-}
-
 void create_private_file(const fs::path& file) {
   // Only a file that is new is opened and closed: nobody has a lock on it.
   const int fd =
       ::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (fd < 0) return;
-  give_to_owner(fd, file.parent_path());
-  ::close(fd);
+  if (fd >= 0) ::close(fd);
 }
 
 }  // namespace riffle::storage

@@ -10,20 +10,17 @@ namespace riffle::storage {
 
 /// What sessions hold is nobody else's: files of a data folder get mode 0600,
 /// the folders in it 0700. Warns if others can look into the folder itself,
-/// which is left as it is: somebody made it so. Costs what there is to change.
-/// Nobody may have the database open by a descriptor of this process that is
-/// not SQLite's: see the .cpp.
+/// which is left as it is: somebody made it so; and if root works in another
+/// user's folder, who cannot go on with what root makes there (nothing is given
+/// away: the user may have put a link in its place). Costs what there is to
+/// change. Nobody may have the database open by a descriptor of this process
+/// that is not SQLite's: see the .cpp.
 void make_files_private(const std::filesystem::path& data_dir);
 
 /// Why the database, its write-ahead log or its index is none: a pipe stands
 /// there, say, whose opening would wait for ever. Nothing: files, or nothing,
 /// stand there.
 std::optional<error> find_wrong_kind(const std::filesystem::path& database);
-
-/// What root makes in another user's data folder is that user's, as SQLite does
-/// it with its own files: else he could not go on with it. `fd`: a file of
-/// `folder` that this process has just made, or a folder in it.
-void give_to_owner(int fd, const std::filesystem::path& folder);
 
 /// An empty database file with mode 0600, unless one is there: SQLite gives
 /// its other files the mode of this one.
