@@ -35,8 +35,9 @@ std::optional<reply> check_headers(const request& in, const mcp_message& x);
 /// A key that stands twice: somebody between may have read the other one.
 std::optional<reply> check_keys(const request& in, const mcp_message& x);
 
-/// The name that a session of the older era gets. Nothing is kept of it: the
-/// name itself shows that it was given, and to whom.
+/// The name that a session of the older era gets. Nothing is kept of it: a
+/// checksum in it shows that it was given, and to whom. It keeps no secret:
+/// whoever has the caller's token could make one.
 std::string make_session(const caller& who);
 
 /// Of the older era, whose clients bring that name along.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/service/proposals.hpp"
 
+#include <filesystem>
 #include <map>
 #include <utility>
 
@@ -72,6 +73,15 @@ expected<void> check_free(storage::journal& journal,
                     "them when that run has ended"}};
   }
   return {};
+}
+
+/// Where the tools of its run work, wherever this process does.
+std::filesystem::path place_of(const storage::proposal_record& what,
+                               const storage::run_record& run,
+                               const std::string& workspace) {
+  const auto named = workspace_of(run);
+  if (!named.empty() || what.folder.empty()) return named;
+  return std::filesystem::path{what.folder} / workspace;
 }
 
 decision_result queued(front_door& door, decision_result x) {
@@ -240,7 +250,7 @@ expected<void> decisions::check_edit(
   const auto run = parts_->journal->load_run(what.run);
   if (!run) return unexpected{run.error()};
   auto settings = parts_->config->tools;
-  work_in(settings, workspace_of(*run));
+  work_in(settings, place_of(what, *run, settings.defaults.workspace));
   const auto how = policy_of(**tool, settings, checked->value);
   if (!how) return unexpected{how.error()};
   if (how->policy == core::approval_policy::deny)

@@ -291,6 +291,31 @@ text = "It said: {{result.0}}"
   end_of(going);
 }
 
+TEST_CASE("changed arguments are of the folder of their run") {
+  application x{R"(
+[[steps]]
+calls = [{ tool = "write", arguments = { path = "a.txt", content = "x" } }]
+[[steps]]
+text = "done"
+)"};
+  const auto going = x.start();
+  const auto id = x.await_one().what.id;
+  const auto home = std::filesystem::current_path();
+  std::filesystem::current_path("/");
+  const auto done =
+      x.rt->decide(id, with(R"({"path":"no/such.txt","content":"x"})"));
+  std::filesystem::current_path(home);
+  REQUIRE(done);
+  REQUIRE(done->verdict == decision_verdict::accepted);
+  const auto stored = x.journal->list_proposals({});
+  REQUIRE(stored);
+  CHECK(stored->back().decided->basis ==
+        "no file at " + (home / "no/such.txt").string());
+  going.cancel();
+  end_of(going);
+  std::filesystem::remove_all(home / "no");
+}
+
 TEST_CASE("proposals in words have no arguments to edit") {
   application x{R"(
 [[steps]]
