@@ -27,8 +27,8 @@ text = "It said: {{result.0}}"
 )";
 
 /// A runtime with a tool that changes something: it notes with what.
-struct application {
-  explicit application(const std::string& script = one_change,
+struct decide_scene {
+  explicit decide_scene(const std::string& script = one_change,
                        const std::string& mode = "wait",
                        std::shared_ptr<storage::journal> stored = {}) {
     config::config config;

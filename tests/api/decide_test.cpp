@@ -9,7 +9,7 @@ using nlohmann::json;
 using namespace riffle::testing;
 
 TEST_CASE("an application approves, denies and edits calls") {
-  application x;
+  decide_scene x;
   const auto going = x.start();
   const auto open = x.await_one();
   CHECK(open.what.tool == "change");
@@ -74,7 +74,7 @@ TEST_CASE("an application approves, denies and edits calls") {
 }
 
 TEST_CASE("a handler may decide about what it is shown") {
-  application x;
+  decide_scene x;
   std::optional<decision_verdict> verdict;
   const auto going = x.start([&](const event_batch& batch) {
     batch.for_each([&](const event_view& line) {
@@ -98,7 +98,7 @@ TEST_CASE("a handler may decide on the thread that stores what it is shown") {
     script +=
         "[[steps]]\n"
         "calls = [{ tool = \"change\", arguments = { at = \"a\" } }]\n";
-  application x{script + "[[steps]]\ntext = \"done\"\n", "wait", made.open()};
+  decide_scene x{script + "[[steps]]\ntext = \"done\"\n", "wait", made.open()};
   std::vector<decision_verdict> verdicts;
   int here = 0;
   const auto going = x.start([&](const event_batch& batch) {
@@ -123,7 +123,7 @@ TEST_CASE("a handler may decide on the thread that stores what it is shown") {
 }
 
 TEST_CASE("always holds for the next run of the session") {
-  application x;
+  decide_scene x;
   auto first = x.start();
   auto always = approved();
   always.always = always_scope::tool;
@@ -143,7 +143,7 @@ TEST_CASE("a row that another process wrote is acted on") {
     auto other =
         storage::open_sqlite_journal(name, storage::durability::process);
     REQUIRE((mine && other));
-    application x{one_change, "wait", std::move(*mine)};
+    decide_scene x{one_change, "wait", std::move(*mine)};
     const auto going = x.start();
     const auto id = x.await_one().what.id;
     storage::decision_record row{id,    events::proposal_outcome::approved,
@@ -160,7 +160,7 @@ TEST_CASE("a row that another process wrote is acted on") {
 // -- approvals.mode = "propose" -----------------------------------------------
 
 TEST_CASE("what was proposed in another folder is not executed in this one") {
-  application x{one_change, "propose"};
+  decide_scene x{one_change, "propose"};
   end_of(x.start());
   const auto id = x.await_one().what.id;
   const auto home = std::filesystem::current_path();
@@ -178,7 +178,7 @@ TEST_CASE("what was proposed in another folder is not executed in this one") {
 }
 
 TEST_CASE("further calls are approved as far as was shown, and taken back") {
-  application x;
+  decide_scene x;
   const auto first = x.start();
   const auto id = x.await_one().what.id;
   auto always = approved();
@@ -201,7 +201,7 @@ TEST_CASE("further calls are approved as far as was shown, and taken back") {
 }
 
 TEST_CASE("an approval of what a finished run proposed starts a run") {
-  application x{one_change, "propose"};
+  decide_scene x{one_change, "propose"};
   const auto first = end_of(x.start());
   CHECK(first.answer.find("needs approval, proposal prop_") !=
         std::string::npos);
@@ -224,7 +224,7 @@ TEST_CASE("an approval of what a finished run proposed starts a run") {
 }
 
 TEST_CASE("an approval waits for the session's active run") {
-  application x{R"(
+  decide_scene x{R"(
 [[steps]]
 calls = [{ tool = "change", arguments = { at = "a" } }]
 [[steps]]
@@ -251,7 +251,7 @@ TEST_CASE("what was approved and never executed is executed later") {
       storage::make_memory_journal();
   proposal_id id;
   {
-    application x{one_change, "propose", stored};
+    decide_scene x{one_change, "propose", stored};
     end_of(x.start());
     id = x.await_one().what.id;
   }
@@ -260,7 +260,7 @@ TEST_CASE("what was approved and never executed is executed later") {
       id, events::proposal_outcome::approved, "ann", {}, {}, always_scope::none,
       {1}};
   REQUIRE(stored->decide(row, {}));
-  application x{one_change, "propose", stored};
+  decide_scene x{one_change, "propose", stored};
   for (const auto& no : {decision{.approved = false}, with("{}")})
     CHECK_FALSE(x.rt->decide(id, no)->started);
   const auto again = x.rt->decide(id, approved());
@@ -272,7 +272,7 @@ TEST_CASE("what was approved and never executed is executed later") {
 }
 
 TEST_CASE("changed arguments that cannot work are refused, and not used up") {
-  application x{R"(
+  decide_scene x{R"(
 [[steps]]
 calls = [{ tool = "write", arguments = { path = "a.txt", content = "x" } }]
 [[steps]]
@@ -292,7 +292,7 @@ text = "It said: {{result.0}}"
 }
 
 TEST_CASE("changed arguments are of the folder of their run") {
-  application x{R"(
+  decide_scene x{R"(
 [[steps]]
 calls = [{ tool = "write", arguments = { path = "a.txt", content = "x" } }]
 [[steps]]
@@ -317,7 +317,7 @@ text = "done"
 }
 
 TEST_CASE("proposals in words have no arguments to edit") {
-  application x{R"(
+  decide_scene x{R"(
 [[steps]]
 calls = [{ tool = "seek_approval", arguments = { summary = "may I?" } }]
 [[steps]]
