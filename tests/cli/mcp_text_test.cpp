@@ -69,6 +69,23 @@ TEST_CASE("a key among arguments is not written into a file") {
   CHECK_FALSE(told(found.problems, "s3cr3t"));
 }
 
+TEST_CASE("keys in headers and variables among arguments, too") {
+  const auto bad = [](const std::vector<std::string>& words) {
+    return import({{"a", {{"command", "npx"}, {"args", words}}}})
+               .problems.size() == 1;
+  };
+  CHECK(bad({"mcp-remote", "https://h/mcp", "--header",
+             "Authorization: Bearer s3cr3t"}));
+  CHECK(bad({"--header=Authorization: Bearer s3cr3t"}));
+  CHECK(bad({"--env=GITHUB_TOKEN=s3cr3t"}));
+  CHECK(bad({"--secret-key", "wJalr/K7MDENG/bPxRfi"}));
+  CHECK(bad({"--header", "X-Api-Key:s3cr3t"}));
+  CHECK_FALSE(bad({"--header", "Authorization: Bearer ${TOKEN}"}));
+  CHECK_FALSE(bad({"--header", "Accept: text/plain"}));
+  CHECK_FALSE(bad({"--key", "certs/key.pem", "--env=LANG=C"}));
+  CHECK_FALSE(bad({"https://host:8080/mcp", "a=b=c", "--"}));
+}
+
 TEST_CASE("what is not taken over from a server is told") {
   const auto found = import({{"a",
                               {{"command", "x"},

@@ -131,27 +131,50 @@ std::string as_name(std::string name) {
   return name;
 }
 
-/// The word of a command line that holds a key, by its name: "--api-key=x",
-/// "--api-key x", "TOKEN=x", "scheme://user:x@host"; empty: none does.
+/// A file that holds a key is none. In base64 there is a '/', but no '.'.
+bool is_place(std::string_view x) {
+  const bool begins =
+      x.starts_with('/') || x.starts_with('.') || x.starts_with("~/");
+  return begins || (x.find('/') != x.npos && x.find('.') != x.npos);
+}
+
+bool names_key(const std::string& name) {
+  const auto low = lower(name);
+  return low == "authorization" || low == "cookie" || holds_secret(name);
+}
+
+bool is_key(std::string_view value) {
+  return !value.empty() && !is_place(value) && value.find("${") == value.npos;
+}
+
+/// The name in a word that holds a key: "TOKEN=x", "--token=x", "Header: x",
+/// "--env=TOKEN=x", "--header=Name: x".
+std::string key_in(const std::string& word) {
+  const auto begin = std::min(word.find_first_not_of('-'), word.size());
+  for (auto from = begin; from < word.size();) {
+    const auto sign = word.find_first_of("=:", from);
+    if (sign == word.npos) return {};
+    const auto value = trimmed(std::string_view{word}.substr(sign + 1));
+    if (names_key(word.substr(from, sign - from)) && is_key(value))
+      return word.substr(0, sign);
+    from = sign + 1;
+  }
+  return {};
+}
+
+/// The word of a command line that holds a key, by its name: those of `key_in`,
+/// "--api-key x", "scheme://user:x@host"; empty: none does.
 std::string word_with_key(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const auto& word = words[i];
     if (config::holds_user(word))
       return word.substr(0, word.find("://")) + "://…";
-    const auto sign = word.find('=');
-    auto name = word.substr(0, sign);
-    const bool option = name.starts_with('-');
-    name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
-    if (!holds_secret(name)) continue;
-    std::string value;
-    if (sign != word.npos)
-      value = word.substr(sign + 1);
-    else if (option && i + 1 < words.size() && !words[i + 1].starts_with('-'))
-      value = words[i + 1];
-    const bool is_place =
-        value.find('/') != value.npos || value.starts_with('.');
-    if (!value.empty() && !is_place && value.find("${") == value.npos)
-      return word.substr(0, sign);
+    if (auto found = key_in(word); !found.empty()) return found;
+    const auto name = word.find_first_not_of('-');
+    if (name == 0 || name == word.npos || i + 1 == words.size()) continue;
+    const auto& next = words[i + 1];
+    if (names_key(word.substr(name)) && !next.starts_with('-') && is_key(next))
+      return word;
   }
   return {};
 }
