@@ -76,6 +76,15 @@ TEST_CASE("no byte string brings a control through") {
   }
 }
 
+TEST_CASE("a word of a command is these bytes, and harmless") {
+  CHECK(shell_word("/a b/c") == "'/a b/c'");
+  CHECK(shell_word("it's") == R"('it'\''s')");
+  CHECK(shell_word("/日本") == "'/日本'");
+  CHECK(shell_word("E\x1b[31mX'q\\") == R"($'E\x1b[31mX\'q\\')");
+  CHECK(shell_word("a\u200Bb") == R"($'a\xe2\x80\x8bb')");
+  CHECK(shell_word("a\nb") == R"($'a\x0ab')");
+}
+
 TEST_CASE("who decides sees what no terminal draws") {
   CHECK(exact_text("a\u200Bb\u2060c\uFEFF\u00AD") ==
         "a\\u{200b}b\\u{2060}c\\u{feff}\\u{00ad}");

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "runtime/cli/commands/run_configuration.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/config/home.hpp"
 #include "runtime/service/open_journal.hpp"
 #include "runtime/service/proposals.hpp"
@@ -54,7 +55,7 @@ error refused(const proposal& about, const std::string& why) {
 
 std::string go_there(const std::string& folder) {
   if (service::find_folder(folder) == service::folder_state::here) return {};
-  return "cd '" + folder + "' && ";
+  return "cd " + shell_word(folder) + " && ";
 }
 
 expected<bool> go_where_it_runs(proposals_command& x, const proposal& about,

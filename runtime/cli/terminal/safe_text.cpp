@@ -109,6 +109,23 @@ std::string exact_text(std::string_view text) {
   return out;
 }
 
+std::string shell_word(std::string_view text) {
+  const bool plain =
+      text.find_first_of("\n\t") == text.npos && exact_text(text) == text;
+  std::string out = plain ? "'" : "$'";
+  for (const unsigned char c : text) {
+    if (c == '\'')
+      out += plain ? "'\\''" : "\\'";
+    else if (!plain && c == '\\')
+      out += "\\\\";
+    else if (!plain && (c < 0x20 || c >= 0x7F))
+      out.append("\\x").append({hex[c >> 4], hex[c & 15]});
+    else
+      out += static_cast<char>(c);
+  }
+  return out + "'";
+}
+
 std::string safe_line(std::string_view text, std::size_t most) {
   std::string out;
   std::size_t count = 0;

@@ -18,6 +18,10 @@ std::string safe_text(std::string_view text);
 /// are \u{NNNN}, too.
 std::string exact_text(std::string_view text);
 
+/// A word of a command that a person may paste into bash: it stands for these
+/// bytes, and has nothing that a terminal would obey, or not draw.
+std::string shell_word(std::string_view text);
+
 /// One line: line ends and tabs become one space, and after `most` characters
 /// it is cut, with "…" at its end.
 std::string safe_line(std::string_view text, std::size_t most);
