@@ -31,11 +31,11 @@ cluster::hello hello_of(const config::config& config,
                         const std::string& program, bool observer);
 
 /// Actors that a thread that reads connections may run: they carry what came a
-/// step further and never wait. Not who calls handlers of an application: while
-/// one of these waits, no ping would be answered.
-inline constexpr std::array<std::string_view, 6> carriers{
-    "cluster_gate", "remote_worker", "call_host",
-    "tool_pool",    "tool_worker",   "dispatcher"};
+/// step further and never wait. Not who calls code of an application (handlers,
+/// what a tool says of a call, what a stop calls back): while one of these
+/// waits, no ping would be answered.
+inline constexpr std::array<std::string_view, 4> carriers{
+    "cluster_gate", "remote_worker", "tool_pool", "dispatcher"};
 
 class cluster_part {
  public:

@@ -259,13 +259,13 @@ void inline_run::run(const std::function<void()>& work,
   constexpr auto rest = std::chrono::milliseconds{200};
   using clock = std::chrono::steady_clock;
   std::shared_lock lock{mutex_};
-  const auto begin = clock::now();
-  if (system_ == nullptr || begin < rest_until_.load()) {
+  if (system_ == nullptr || clock::now() < rest_until_.load()) {
     lock.unlock();
     return work();
   }
   run_queue line{*system_, only};
   work();
+  const auto begin = clock::now();
   line.run();
   const auto end = clock::now();
   if (end - begin > long_time) rest_until_ = end + rest;
