@@ -226,4 +226,15 @@ TEST_CASE("a reason that is typed when others decide is told") {
       x.folder.path(), {"proposals", "deny", x.open_proposal()}, 200};
   CHECK(other.finish() == 0);
   REQUIRE(riffle.read_next("before you had said why not: \"not now\""));
+  // There is no input line, and yet no letter of the reason is an answer.
+  REQUIRE(riffle.read_next("[?]: Tab first"));
+  riffle.answer("y");
+  riffle.answer("\t");
+  REQUIRE(riffle.read_next(question));
+  riffle.answer("n");
+  REQUIRE(riffle.read_next("Why not?"));
+  riffle.type("\r");
+  riffle.finish();
+  CHECK(riffle.written().find("keys go to the line") == std::string::npos);
+  CHECK(riffle.written().find("approved by user") == std::string::npos);
 }

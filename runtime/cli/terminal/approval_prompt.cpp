@@ -100,8 +100,8 @@ void approval_prompt::open_gate() {
   const auto now = std::chrono::steady_clock::now();
   const bool torn = std::exchange(torn_, false);
   const auto gone = std::exchange(gone_at_, {});
-  // Without an input line there is nothing to go to.
-  if (torn && around_.typing != nullptr) return gate_.open_away(now);
+  // Who writes a reason looks at the keys: its letters answer nothing else.
+  if (torn) return gate_.open_away(now);
   gate_.open(now, before);
   if (gone != std::chrono::steady_clock::time_point{})
     gate_.not_before(gone + answer_gate::quiet_behind_another);

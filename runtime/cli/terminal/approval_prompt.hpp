@@ -109,6 +109,8 @@ class approval_prompt {
   void forget_early(std::chrono::steady_clock::time_point now);
   [[nodiscard]] bool is_plain() const { return options_.plain; }
 
+  /// Behind a question that takes no keys now.
+  [[nodiscard]] std::string_view why_no_answer() const;
   /// Below the picture: the prompt, and what is typed.
   [[nodiscard]] std::vector<std::string> bottom() const;
   [[nodiscard]] std::string beside() const;

@@ -47,6 +47,12 @@ std::string without_colors(const std::string& row) {
 
 }  // namespace
 
+std::string_view approval_prompt::why_no_answer() const {
+  if (!has_draft() && !gate_.away()) return ": wait half a second";
+  return around_.typing == nullptr ? ": Tab first"
+                                   : ": Tab first, keys go to the line below";
+}
+
 std::vector<std::string> approval_prompt::bottom() const {
   const auto width = std::max<std::size_t>(options_.columns, 9) - 1;
   std::vector<std::string> rows;
@@ -59,10 +65,7 @@ std::vector<std::string> approval_prompt::bottom() const {
   if (open_->wants_text())
     text += safe_line(reason_.text(), longest_reason);
   else if (!gate_.answers() && text.ends_with(" > "))
-    text.replace(text.size() - 3, 3,
-                 has_draft() || gate_.away()
-                     ? ": Tab first, keys go to the line below"
-                     : ": wait half a second");
+    text.replace(text.size() - 3, 3, why_no_answer());
   std::string_view rest = text;
   for (auto end = rest.find('\n'); end != rest.npos; end = rest.find('\n')) {
     add(rest.substr(0, end));
