@@ -37,16 +37,22 @@ void find_grant(const run_spec& spec, const tool_call& call,
 
 }  // namespace
 
+namespace {
+
+void make_comparable(tools::call_preview& x) {
+  if (x.basis.empty() && !x.text.empty()) x.basis = sha256(x.text);
+  bool cut = false;
+  x.text = cut_text(x.text, preview_size, cut);
+  if (cut) x.text += "\n[the rest is not shown]";
+}
+
+}  // namespace
+
 expected<tools::call_preview> preview_for_person(
     const tools::tool& tool, const nlohmann::json& arguments,
     const std::filesystem::path& workspace) {
   auto made = tools::ask_preview(tool, arguments, workspace);
-  if (!made) return made;
-  if (made->basis.empty() && !made->text.empty())
-    made->basis = sha256(made->text);
-  bool cut = false;
-  made->text = cut_text(made->text, preview_size, cut);
-  if (cut) made->text += "\n[the rest is not shown]";
+  if (made) make_comparable(*made);
   return made;
 }
 
@@ -83,9 +89,11 @@ std::optional<error> inspect(const run_spec& spec, const tools::tool& tool,
   const auto definition = tools::ask_definition(tool);
   if (!definition) return definition.error();
   out.definition = sha256(*definition + "\n" + workspace.string());
-  auto preview = preview_for_person(tool, arguments, workspace);
+  auto preview = tools::ask_preview(tool, arguments, workspace);
   if (!preview) return std::move(preview.error());
   if (preview->impossible) return std::move(preview->impossible);
+  out.blind = preview->basis.empty();
+  make_comparable(*preview);
   out.preview = std::move(*preview);
   const auto subject = tools::ask_subject(tool, arguments, workspace);
   if (!subject) return subject.error();

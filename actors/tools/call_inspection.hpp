@@ -23,6 +23,9 @@ struct call_inspection {
   std::optional<error> failure;
   std::string definition;  ///< SHA-256
   tools::call_preview preview;
+  /// The preview names nothing that it was made from: what the call works on
+  /// may change, and nobody could tell.
+  bool blind = true;
   /// No rule of the configuration wants this call to be asked for each time.
   bool can_always = false;
   std::string pattern;  ///< that "always" offers, or empty

@@ -232,7 +232,7 @@ void proposal_tracker_state::on_first_look(undecided_call x,
   const bool depends =
       seen.granted && seen.granted->scope == always_scope::call;
   // Of what names no content nobody could say later that it has changed.
-  const bool blind = !seen.granted && seen.preview.basis.empty();
+  const bool blind = !seen.granted && seen.blind;
   if (x.ahead && (seen.failure || depends || blind)) return postpone(x);
   if (seen.failure) return refuse(x, *seen.failure);
   if (seen.granted) {

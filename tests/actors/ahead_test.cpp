@@ -147,7 +147,8 @@ TEST_CASE("changed arguments are bound to what they act on") {
 TEST_CASE("what says nothing of its content is asked about in its turn") {
   approval_scene x;
   x.act->own_keys = true;
-  x.act->blind = true;
+  SECTION("and shows nothing") { x.act->blind = true; }
+  SECTION("but shows what it would call") { x.act->shows = "fmt f.txt"; }
   x.run_blocking = false;
   x.play({wants_two});
   x.pass(1s);
