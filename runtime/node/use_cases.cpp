@@ -13,7 +13,9 @@ node::use_cases node::serve(std::shared_ptr<executor> where) const {
   return {runs,
           {journal_, outputs_, volley_locks_},
           service::proposals{journal_},
-          {{journal_, registry_, config_, door_}, runs, where},
+          {{journal_, [all = tools_] { return all->now(); }, config_, door_},
+           runs,
+           where},
           {aside, journal_, door_, side_executor_, volley_locks_},
           service::prompts{servers_}};
 }

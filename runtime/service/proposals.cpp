@@ -241,10 +241,11 @@ expected<void> decisions::check_edit(
     storage::decision_record& x, const storage::proposal_record& what) const {
   if (what.source != events::proposal_source::tool_call)
     return unexpected{refused(what.id, "is no tool call: it has no arguments")};
-  const auto* tool = parts_->registry->find(what.tool);
+  const auto registry = parts_->tools_now();
+  const auto* tool = registry->find(what.tool);
   // A tool that only the run's own process knows is checked there.
   if (tool == nullptr) return {};
-  auto checked = parts_->registry->check(what.tool, x.arguments);
+  auto checked = registry->check(what.tool, x.arguments);
   if (!checked) return unexpected{std::move(checked.error())};
   x.arguments = std::move(checked->text);
   const auto run = parts_->journal->load_run(what.run);

@@ -62,7 +62,8 @@ class decisions {
  public:
   struct parts {
     std::shared_ptr<storage::journal> journal;
-    std::shared_ptr<const tools::registry> registry;
+    /// Those of servers and nodes, too, as they are then.
+    std::function<std::shared_ptr<const tools::registry>()> tools_now;
     std::shared_ptr<const config::config> config;
     std::shared_ptr<front_door> door;
   };
