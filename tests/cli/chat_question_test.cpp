@@ -118,9 +118,25 @@ TEST_CASE("a Tab behind @ completes, and the text behind it answers nothing") {
   REQUIRE(x.riffle.read_next("> see @rif"));
   x.riffle.type("\t");
   REQUIRE(x.riffle.read_next("> see @riffle.toml"));
+  x.riffle.type("\t");  // there is no more to complete
   REQUIRE_FALSE(x.riffle.written().ends_with(question));
   x.riffle.answer("yy");
   REQUIRE(x.riffle.read_next("> see @riffle.toml yy"));
+  CHECK_FALSE(x.is_made());
+  x.riffle.type("\x15");
+  REQUIRE(x.riffle.read_next(question));
+  x.answer_both();
+  CHECK(x.leave() == 0);
+}
+
+TEST_CASE("a Tab behind a bare @ is no answer to a question, either") {
+  if (!has_terminals()) return skip(no_terminals);
+  asked_talk x;
+  x.riffle.answer("see @");
+  REQUIRE(x.riffle.read_next("> see @"));
+  x.riffle.type("\t");
+  x.riffle.answer("yy");
+  REQUIRE(x.riffle.read_next("yy"));
   CHECK_FALSE(x.is_made());
   x.riffle.type("\x15");
   REQUIRE(x.riffle.read_next(question));

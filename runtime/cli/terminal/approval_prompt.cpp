@@ -118,7 +118,7 @@ bool approval_prompt::completes() const {
   const auto before = std::string_view{line.text()}.substr(0, line.cursor());
   if (before.starts_with('/') && before.find_first_of(" \n/", 1) == before.npos)
     return true;
-  return !path_before(before).path.empty();
+  return path_before(before).found;
 }
 
 /// Without an input line only characters are a text: who presses Enter behind a
@@ -241,8 +241,14 @@ void approval_prompt::on_key(const key& x, bool alone) {
   // Without an input line there is nothing to go to.
   const bool stays = around_.typing == nullptr && gate_.answers();
   if (stays && x.what == key_kind::tab) return gate_.typed(now);
-  if (x.what == key_kind::tab && !gate_.answers() && completes()) {
+  const bool tab = x.what == key_kind::tab && !gate_.answers();
+  // Who asks for a second completion does not mean the question.
+  constexpr auto same_word = std::chrono::seconds{1};
+  if (tab && completed_at_ && now - *completed_at_ < same_word)
+    return gate_.typed(now);
+  if (tab && completes()) {
     gate_.typed(now);
+    completed_at_ = now;
     return around_.typing->take({x});
   }
   switch (gate_.on(x, alone, now, has_draft())) {

@@ -162,8 +162,9 @@ class approval_prompt {
   std::string typed_;  ///< of a line that has not ended
   std::chrono::steady_clock::time_point checked_{};
   std::uint32_t unanswered_ = 0;
-  int continued_ = 0;                    ///< see `times_continued`
-  std::optional<time_point> escape_at_;  ///< an ESC came, and nothing else
+  int continued_ = 0;                       ///< see `times_continued`
+  std::optional<time_point> escape_at_;     ///< an ESC came, and nothing else
+  std::optional<time_point> completed_at_;  ///< the last Tab that did so
 };
 
 }  // namespace riffle::cli
