@@ -68,8 +68,9 @@ void mcp_source::take(std::string_view lines, std::string& out) {
     lines.remove_prefix(std::min(line.size() + 1, lines.size()));
     const auto type = event_type_of(line);
     last = type == "run_finished" || type == "plan_finished";
+    if (!what_.streams) continue;
     const auto message = mcp::task_news(type, line);
-    if (message.empty() || !what_.streams) continue;
+    if (message.empty()) continue;
     mcp::serving_effects told;
     what_.core.on_progress(what_.key, ++count_, message, told);
     write(told, out);
