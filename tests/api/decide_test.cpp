@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Decisions by an application.
+#include <fstream>
+#include <unistd.h>
+
 #include "runtime/base/digest.hpp"
 #include "tests/api/decide_scene.hpp"
 
@@ -230,7 +233,7 @@ calls = [{ tool = "change", arguments = { at = "a" } }]
 [[steps]]
 events = [{ delay = "60s" }, { text = "Done." }]
 )",
-                "propose"};
+                 "propose"};
   const auto going = x.start();
   const auto id = x.await_one().what.id;
   const auto busy = x.rt->decide(id, with(R"({"at":"b"})")).error().code;
@@ -301,19 +304,21 @@ text = "done"
   const auto going = x.start();
   const auto id = x.await_one().what.id;
   const auto home = std::filesystem::current_path();
+  const auto name = "decided-" + std::to_string(::getpid()) + ".txt";
+  std::ofstream{home / name} << "before";
   std::filesystem::current_path("/");
   const auto done =
-      x.rt->decide(id, with(R"({"path":"no/such.txt","content":"x"})"));
+      x.rt->decide(id, with(json{{"path", name}, {"content", "x"}}.dump()));
   std::filesystem::current_path(home);
   REQUIRE(done);
   REQUIRE(done->verdict == decision_verdict::accepted);
   const auto stored = x.journal->list_proposals({});
   REQUIRE(stored);
   CHECK(stored->back().decided->basis ==
-        "no file at " + (home / "no/such.txt").string());
+        "sha256 " + sha256("before") + " at " + name);
   going.cancel();
   end_of(going);
-  std::filesystem::remove_all(home / "no");
+  std::filesystem::remove(home / name);
 }
 
 TEST_CASE("proposals in words have no arguments to edit") {

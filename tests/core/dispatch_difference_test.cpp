@@ -140,6 +140,8 @@ class pair_of_queues {
       r.attempt = r.begun ? 1 + below(2) : 0;
       if (chance(20)) r.approved = chance(70);
       r.asked = r.call.needs_approval && !r.approved && chance(50);
+      r.again = r.asked && chance(30);
+      r.doubted = chance(20);
       if (chance(10)) r.call.edited_from = "{}";
       open.push_back(std::move(r));
       finished.push_back({call_id{"old_" + std::to_string(n)}, "tool",

@@ -166,6 +166,7 @@ void obvious_queue::advance(entry& x, dispatch_effects& out, time_point now) {
   if (std::exchange(x.ahead, false) && x.call.needs_approval) {
     x.at = phase::approving;
     x.approved = x.outdated = false;
+    x.again = true;
     out.emplace_back(request_approval{x.call, std::exchange(x.doubted, false)
                                                   ? ask_reason::doubted
                                                   : ask_reason::again});
@@ -217,12 +218,14 @@ void obvious_queue::settle(entry& x, call_result result, dispatch_effects& out,
   // Whoever is asked about a later call saw what was before this one.
   const bool acted =
       x.call.eff == effect::mutating && !x.call.control && x.attempt > 0;
+  const bool doubts = x.call.eff == effect::mutating && !x.call.control &&
+                      (x.attempt > 0 || x.again) && result.how != outcome::ok;
   bool later = false;
   for (auto& other : calls_) {
     if (later && acted && other.at == phase::approving && other.ahead)
       other.outdated = true;
-    if (later && acted && result.how != outcome::ok && other.ahead &&
-        other.approved && other.at != phase::settled)
+    if (later && doubts && other.ahead && other.approved &&
+        other.at != phase::settled)
       other.doubted = true;
     later = later || &other == &x;
   }

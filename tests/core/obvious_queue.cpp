@@ -276,8 +276,10 @@ void obvious_queue::restore(std::vector<restored_call> open,
       x.denied = error{r.decision_code, op, std::move(r.decision_reason)};
     if (x.call.rejection) x.denied = *x.call.rejection;
     x.asked = r.asked;
+    x.again = r.again;
     x.edited = !x.call.edited_from.empty();
     x.ahead = limits_.ask_ahead && x.approved && !r.begun;
+    x.doubted = x.ahead && r.doubted;
     // The begun mutating one settles at the gate or drain: see `advance`.
     if (r.begun) {
       x.at = phase::ready;

@@ -88,6 +88,7 @@ class obvious_queue {
     bool postponed = false;       ///< it is not asked ahead
     bool outdated = false;        ///< an earlier one has acted since it was
     bool doubted = false;         ///< one has failed since it was approved
+    bool again = false;           ///< asked after a consent that was void
     std::optional<error> denied;  ///< before a crash
     bool noted = false;           ///< stored as waiting
     bool working = false;         ///< a pool or worker has it
