@@ -281,7 +281,8 @@ std::vector<lost_run> known_lost::of(row_reader& rows, const session_id& id,
 }
 
 const std::vector<lost_run>& known_lost::look(row_reader& rows, bool anew) {
-  if (!all_ || (anew && rows.is_changed())) all_ = rows.lost_runs(!all_);
+  if (!all_ || (anew && rows.is_changed()))
+    all_ = rows.lost_runs(!all_ || !all_->empty());
   return *all_;
 }
 
