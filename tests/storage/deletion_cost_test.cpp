@@ -45,21 +45,37 @@ std::uint64_t steps_of(F f) {
   return steps_done.load() - before;
 }
 
-/// Runs of sessions of their own. Of each second one `gone` is deleted.
-void write_store(const scratch_folder& folder, int n, const std::string& gone) {
-  {
-    const auto j = open_store(folder.path());
-    for (int i = 1; i <= n; ++i) {
-      const auto name = std::to_string(i);
-      auto run = j->open_run(make_run("ses_" + name, "run_" + name))->run;
-      if (i >= 50) continue;
-      run.state = run_state::completed;
-      REQUIRE_FALSE(store(*j, {run.id,
-                               make_block(run.id.value, 1, 5),
-                               {make_message(run, "hello"), run}}));
-    }
+/// Sessions of one run each, which are to be read, deleted or listed.
+void add_sessions(storage::journal& to, const std::string& kind, int count) {
+  for (int i = 1; i <= count; ++i) {
+    const auto name = kind + std::to_string(i);
+    auto run = to.open_run(make_run("ses_" + name, "run_" + name))->run;
+    run.state = run_state::completed;
+    REQUIRE_FALSE(store(to, {run.id,
+                             make_block(run.id.value, 1, 5),
+                             {make_message(run, "hello"), run}}));
   }
-  change_file(folder.path(), gone);
+}
+
+/// `n` numbers stand between them: each second one is a run's, of which
+/// nothing is read, the others are gaps (`is_lost`: with heads in them).
+void write_store(const scratch_folder& folder, int n, bool is_lost) {
+  add_sessions(*open_store(folder.path()), "old", 20);
+  const auto numbers =
+      "WITH RECURSIVE every(n) AS (SELECT 101 UNION ALL SELECT n + 1 FROM "
+      "every WHERE n < 100 + " +
+      std::to_string(n) + ") ";
+  const std::string odd = "FROM every WHERE n % 2 = 1";
+  change_file(folder.path(),
+              numbers +
+                  "INSERT INTO runs SELECT n, 'run_' || n, 'ses_' || n, "
+                  "1, 1, '', 0, '' " +
+                  odd);
+  change_file(folder.path(), numbers +
+                                 "INSERT INTO heads SELECT n, 0, 0, 0, "
+                                 "0 " +
+                                 (is_lost ? "FROM every" : odd));
+  add_sessions(*open_store(folder.path()), "new", 3);
 }
 
 struct steps {
@@ -68,9 +84,9 @@ struct steps {
   std::uint64_t deletions = 0;
 };
 
-steps steps_in(int n, const std::string& gone) {
+steps steps_in(int n, bool is_lost) {
   const scratch_folder folder;
-  write_store(folder, n, gone);
+  write_store(folder, n, is_lost);
   const watched_steps watched;
   const auto j = open_store(folder.path());
   steps out;
@@ -81,8 +97,8 @@ steps steps_in(int n, const std::string& gone) {
       CHECK_FALSE(load_readable(*j, {"ses_of_nobody"}));
   });
   out.deletions = steps_of([&] {
-    for (int i = 1; i < 40; i += 2) {
-      const session_id id{"ses_" + std::to_string(i)};
+    for (int i = 1; i <= 20; ++i) {
+      const session_id id{"ses_old" + std::to_string(i)};
       CHECK(load_readable(*j, id)->session.runs.size() == 1);
       CHECK(j->delete_session(id));
     }
@@ -93,17 +109,11 @@ steps steps_in(int n, const std::string& gone) {
   return out;
 }
 
-const std::string whole_sessions =
-    "DELETE FROM runs WHERE n % 2 = 0; DELETE FROM heads WHERE n % 2 = 0; "
-    "DELETE FROM feed WHERE (key >> 40) % 2 = 0; "
-    "DELETE FROM blocks WHERE (key >> 40) % 2 = 0; "
-    "DELETE FROM messages WHERE (key >> 32) % 2 = 0";
-
 }  // namespace
 
 TEST_CASE("deleting costs the same beside few sessions and many") {
-  const auto few = steps_in(2'500, whole_sessions);
-  const auto many = steps_in(10'000, whole_sessions);
+  const auto few = steps_in(5'000, false);
+  const auto many = steps_in(20'000, false);
   CAPTURE(few.first_list, few.unknown_ids, few.deletions);
   CAPTURE(many.first_list, many.unknown_ids, many.deletions);
   CHECK(many.first_list < few.first_list * 3 / 2 + 100);
@@ -112,9 +122,8 @@ TEST_CASE("deleting costs the same beside few sessions and many") {
 }
 
 TEST_CASE("lost rows are looked for once, and for as long as there are many") {
-  const std::string rows = "DELETE FROM runs WHERE n % 2 = 0";
-  const auto few = steps_in(2'500, rows);
-  const auto many = steps_in(10'000, rows);
+  const auto few = steps_in(5'000, true);
+  const auto many = steps_in(20'000, true);
   CAPTURE(few.first_list, few.unknown_ids, few.deletions);
   CAPTURE(many.first_list, many.unknown_ids, many.deletions);
   CHECK(few.first_list > 2'500);
