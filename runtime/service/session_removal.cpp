@@ -28,6 +28,22 @@ const run_record* plan_in(const session_snapshot& x) {
   return alone ? &x.runs.front() : nullptr;
 }
 
+/// What deleting a session needs of it: of thousands no more is kept.
+struct going_session {
+  session_snapshot session;  ///< its id, and those of its calls
+  std::size_t runs = 0;
+};
+
+going_session to_go(const session_snapshot& x) {
+  going_session out{{}, x.runs.size()};
+  out.session.session = x.session;
+  for (const auto& call : x.calls) {
+    out.session.calls.emplace_back();
+    out.session.calls.back().call.id = call.call.id;
+  }
+  return out;
+}
+
 }  // namespace
 
 expected<removed_sessions> sessions::remove(const session_id& id) const {
@@ -100,7 +116,7 @@ expected<removed_sessions> sessions::remove_plan(
 expected<removed_sessions> sessions::remove_members(
     const std::vector<session_id>& ids, const run_filter& belongs) const {
   removed_sessions out;
-  std::vector<session_id> going;
+  std::vector<going_session> going;
   for (const auto& id : ids) {
     const auto whole = storage::load_readable(*journal_, id);
     if (!whole && whole.error().code == errc::not_found) continue;
@@ -114,16 +130,14 @@ expected<removed_sessions> sessions::remove_members(
     }
     if (auto free = check_free(whole->session); !free)
       return unexpected{std::move(free.error())};
-    going.push_back(id);
+    going.push_back(to_go(whole->session));
   }
-  for (const auto& id : going) {
-    const auto whole = storage::load_readable(*journal_, id);
-    if (!whole && whole.error().code == errc::not_found) continue;
-    if (!whole) return unexpected{whole.error()};
-    if (auto ok = remove_one(whole->session); !ok)
-      return unexpected{std::move(ok.error())};
+  for (const auto& x : going) {
+    auto ok = remove_one(x.session);
+    if (!ok && ok.error().code == errc::not_found) continue;
+    if (!ok) return unexpected{std::move(ok.error())};
     ++out.sessions;
-    out.runs += whole->session.runs.size();
+    out.runs += x.runs;
   }
   return out;
 }

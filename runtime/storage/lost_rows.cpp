@@ -2,7 +2,9 @@
 // Rows whose run's own row is lost, or whose keys are damaged, for who deletes
 // the session that they were of.
 #include <algorithm>
+#include <array>
 #include <exception>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -10,8 +12,8 @@
 #include <string_view>
 #include <utility>
 
+#include "runtime/storage/known_lost.hpp"
 #include "runtime/storage/record_json.hpp"
-#include "runtime/storage/row_reader.hpp"
 
 namespace riffle::storage {
 
@@ -23,20 +25,21 @@ struct keyed_table {
   const char* next;  ///< the first key in a range
   int bits;
 };
-constexpr keyed_table keyed_tables[] = {
-    {"SELECT min(n) FROM heads WHERE n BETWEEN ? AND ? HAVING min(n) NOT NULL",
-     0},
-    {"SELECT min(key) FROM messages WHERE key BETWEEN ? AND ? HAVING min(key) "
-     "NOT NULL",
+constexpr std::array<keyed_table, 4> keyed_tables{{
+    {"SELECT n FROM heads WHERE n BETWEEN ? AND ? ORDER BY n LIMIT 1", 0},
+    {"SELECT key FROM messages WHERE key BETWEEN ? AND ? ORDER BY key LIMIT 1",
      part_bits},
-    {"SELECT min(key) FROM calls WHERE key BETWEEN ? AND ? HAVING min(key) NOT "
-     "NULL",
+    {"SELECT key FROM calls WHERE key BETWEEN ? AND ? ORDER BY key LIMIT 1",
      part_bits},
-    {"SELECT min(key) FROM blocks WHERE key BETWEEN ? AND ? HAVING min(key) "
-     "NOT "
-     "NULL",
+    {"SELECT key FROM blocks WHERE key BETWEEN ? AND ? ORDER BY key LIMIT 1",
      seq_bits},
-};
+}};
+
+constexpr auto least_key = std::numeric_limits<std::int64_t>::min();
+constexpr auto most_key = std::numeric_limits<std::int64_t>::max();
+
+/// So many numbers that all gaps in them are looked at in milliseconds.
+constexpr std::int64_t few_numbers = 2'000;
 
 /// The text of a member in an event's line; empty: it has none. What is cut off
 /// or damaged behind it does not matter.
@@ -66,6 +69,63 @@ void read_line(lost_run& x, std::string_view lines) {
 
 }  // namespace
 
+struct row_reader::lost_statements {
+  explicit lost_statements(sqlite::database& db)
+      : version{db, "PRAGMA data_version"},
+        counts{db,
+               "SELECT (SELECT count(*) FROM heads), (SELECT count(*) FROM "
+               "runs), (SELECT min(n) FROM runs), (SELECT max(n) FROM runs)"},
+        messages{db, "SELECT data FROM messages WHERE key BETWEEN ? AND ?"},
+        calls{db, "SELECT data FROM calls WHERE key BETWEEN ? AND ?"} {
+    for (const auto& table : keyed_tables) next.emplace_back(db, table.next);
+  }
+
+  sqlite::statement version;
+  sqlite::statement counts;
+  sqlite::statement messages;
+  sqlite::statement calls;
+  std::vector<sqlite::statement> next;  ///< of `keyed_tables`
+  std::optional<std::int64_t> looked_at{};
+};
+
+row_reader::lost_statements& row_reader::for_lost() {
+  if (!for_lost_) for_lost_ = std::make_shared<lost_statements>(db_);
+  return *for_lost_;
+}
+
+bool row_reader::is_changed() {
+  auto& own = for_lost();
+  auto now = own.version.query();
+  return !now.next() || own.looked_at != now.integer(0);
+}
+
+/// A lost row of a run leaves its head; damaged keys lie, but for few, outside
+/// of all numbers.
+bool row_reader::may_have_lost(bool each_gap) {
+  auto& own = for_lost();
+  std::int64_t first = 1;
+  std::int64_t last = 0;
+  {
+    auto counts = own.counts.query();
+    if (!counts.next() || counts.integer(0) != counts.integer(1)) return true;
+    if (counts.integer(1) != 0) {
+      first = counts.integer(2);
+      last = counts.integer(3);
+    }
+    if (first < 1 || last >= max_runs - 1) return true;
+    if (each_gap && last < first + few_numbers &&
+        last - first + 1 != counts.integer(1))
+      return true;
+  }
+  for (std::size_t i = 0; i < keyed_tables.size(); ++i) {
+    const auto bits = keyed_tables[i].bits;
+    auto& next = own.next[i];
+    if (next.query(least_key, (first << bits) - 1).next()) return true;
+    if (next.query((last + 1) << bits, most_key).next()) return true;
+  }
+  return false;
+}
+
 /// Of all rows, by an index that is as long as their number; by each row where
 /// that is damaged.
 std::vector<std::int64_t> row_reader::numbers() {
@@ -85,30 +145,33 @@ std::vector<std::int64_t> row_reader::numbers() {
   throw damaged{"the database", "its runs cannot be read"};
 }
 
-/// Numbers from `from` to `to_n` that rows have and no run.
-void row_reader::add_lost(std::vector<lost_run>& to, std::int64_t from,
-                          std::int64_t to_n) {
-  for (const auto& table : keyed_tables) {
-    // What shifts out of the key is no number of that table.
-    const auto least = std::numeric_limits<std::int64_t>::min() >> table.bits;
-    const auto most = std::numeric_limits<std::int64_t>::max() >> table.bits;
-    auto n = std::max(from, least);
-    const auto end = std::min(to_n, most);
-    const auto places = (std::int64_t{1} << table.bits) - 1;
-    sqlite::statement next{db_, table.next};
-    while (n <= end) {
-      std::int64_t key = 0;
-      {
-        auto found = next.query(n << table.bits, (end << table.bits) | places);
-        if (!found.next()) break;
-        key = found.integer(0);
-      }
-      n = key >> table.bits;
-      // An index may have lost it.
-      if (!has_number(n)) to.push_back({n, {}, {}});
-      if (n == end) break;
+/// Numbers that rows of a table have and no run: where one stands that a run
+/// has, the next to look at is the one behind it that none has.
+void row_reader::add_lost(std::vector<lost_run>& to, std::size_t table,
+                          const std::vector<std::int64_t>& numbers) {
+  const auto bits = keyed_tables[table].bits;
+  // What shifts out of the key is no number of that table.
+  const auto most = most_key >> bits;
+  auto n = least_key >> bits;
+  for (auto i = numbers.begin();;) {
+    for (; i != numbers.end() && *i <= n; ++i) {
+      if (*i < n) continue;
+      if (n == most) return;
       ++n;
     }
+    std::int64_t key = 0;
+    {
+      auto found = for_lost().next[table].query(n << bits, most_key);
+      if (!found.next()) return;
+      key = found.integer(0);
+    }
+    n = key >> bits;
+    while (i != numbers.end() && *i < n) ++i;
+    if (i != numbers.end() && *i == n) continue;
+    // An index may have lost it.
+    if (!has_number(n)) to.push_back({n, {}, {}});
+    if (n == most) return;
+    ++n;
   }
 }
 
@@ -118,9 +181,7 @@ void row_reader::read_lost(lost_run& x) {
   const auto to = from | ((std::int64_t{1} << part_bits) - 1);
   const bool has_parts =
       x.n >> (63 - part_bits) == 0 || x.n >> (63 - part_bits) == -1;
-  const auto each = [&](const char* table, auto f) {
-    sqlite::statement all{db_, "SELECT data FROM " + std::string{table} +
-                                   " WHERE key BETWEEN ? AND ?"};
+  const auto each = [&](sqlite::statement& all, auto f) {
     auto found = all.query(from, to);
     while (x.session.empty() && found.next()) {
       try {
@@ -131,7 +192,7 @@ void row_reader::read_lost(lost_run& x) {
     }
   };
   if (has_parts)
-    each("messages", [&](std::string_view data) {
+    each(for_lost().messages, [&](std::string_view data) {
       auto one = message_from_json(data);
       x.session = std::move(one.session.value);
       x.run = std::move(one.run.value);
@@ -149,16 +210,28 @@ void row_reader::read_lost(lost_run& x) {
     }
   });
   if (has_parts && x.run.empty())
-    each("calls", [&](std::string_view data) {
+    each(for_lost().calls, [&](std::string_view data) {
       x.run = call_from_json(data).run.value;
     });
 }
 
 /// Of pages that cannot be read nothing can be said here: that costs no
 /// deletion, and no list.
-std::vector<lost_run> row_reader::lost_runs() {
+std::vector<lost_run> row_reader::lost_runs(bool each_gap) {
+  {
+    auto& own = for_lost();
+    auto now = own.version.query();
+    own.looked_at.reset();
+    if (now.next()) own.looked_at = now.integer(0);
+  }
+  bool may = true;
   try {
-    return find_lost();
+    may = may_have_lost(each_gap);
+  } catch (const sqlite::failure& problem) {
+    if (!problem.is_corrupt()) throw;
+  }
+  try {
+    return may ? find_lost() : std::vector<lost_run>{};
   } catch (const damaged&) {
     return {};
   } catch (const sqlite::failure& problem) {
@@ -169,14 +242,8 @@ std::vector<lost_run> row_reader::lost_runs() {
 
 std::vector<lost_run> row_reader::find_lost() {
   std::vector<lost_run> all;
-  constexpr auto least = std::numeric_limits<std::int64_t>::min();
-  constexpr auto most = std::numeric_limits<std::int64_t>::max();
-  auto after = least;
-  for (const auto n : numbers()) {
-    if (n > after) add_lost(all, after, n - 1);
-    after = std::max(after, n == most ? n : n + 1);
-  }
-  add_lost(all, after, most);
+  const auto runs = numbers();
+  for (std::size_t i = 0; i < keyed_tables.size(); ++i) add_lost(all, i, runs);
   std::ranges::sort(all, {}, &lost_run::n);
   const auto twice = std::ranges::unique(all, {}, &lost_run::n);
   all.erase(twice.begin(), twice.end());
@@ -199,10 +266,41 @@ std::vector<lost_run> row_reader::find_lost() {
   return all;
 }
 
-std::vector<lost_run> row_reader::lost_runs_of(const session_id& id) {
-  auto all = lost_runs();
-  std::erase_if(all, [&](const auto& x) { return x.session != id.value; });
-  return all;
+std::vector<lost_run> known_lost::all(row_reader& rows, bool anew) {
+  std::lock_guard lock{mutex_};
+  return look(rows, anew);
+}
+
+std::vector<lost_run> known_lost::of(row_reader& rows, const session_id& id,
+                                     bool anew) {
+  std::lock_guard lock{mutex_};
+  std::vector<lost_run> some;
+  std::ranges::copy_if(look(rows, anew), std::back_inserter(some),
+                       [&](const auto& x) { return x.session == id.value; });
+  return some;
+}
+
+const std::vector<lost_run>& known_lost::look(row_reader& rows, bool anew) {
+  if (!all_ || (anew && rows.is_changed()))
+    all_ = rows.lost_runs(!all_ || !all_->empty());
+  return *all_;
+}
+
+void known_lost::name(const std::vector<session_id>& ids) {
+  std::lock_guard lock{mutex_};
+  named_.insert(ids.begin(), ids.end());
+}
+
+bool known_lost::is_named(const session_id& id) {
+  std::lock_guard lock{mutex_};
+  return named_.contains(id);
+}
+
+void known_lost::forget(const session_id& id) {
+  std::lock_guard lock{mutex_};
+  named_.erase(id);
+  if (all_)
+    std::erase_if(*all_, [&](const auto& x) { return x.session == id.value; });
 }
 
 }  // namespace riffle::storage

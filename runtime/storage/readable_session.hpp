@@ -7,10 +7,10 @@
 
 namespace riffle::storage {
 
-/// What can still be read of a damaged session, for who deletes it.
+/// What can still be read of a session, for who deletes it.
 struct readable_session {
-  /// Runs whose records are whole. Of calls only the ids, of all that can be
-  /// found. Nothing else.
+  /// All of it, if it is whole. Else runs whose records are; of calls only the
+  /// ids, of all that can be found; nothing else.
   session_snapshot session;
   std::size_t lost_runs = 0;  ///< those whose records are not
 };

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -54,10 +55,14 @@ class row_reader {
   /// damaged rows say by now, so each row is looked at.
   std::vector<run_row> raw_runs_of(const session_id& id,
                                    bool by_each_row = false);
-  /// Costs what is damaged, and a look at each gap in the numbers of runs.
-  std::vector<lost_run> lost_runs();
-  /// Those of one session.
-  std::vector<lost_run> lost_runs_of(const session_id& id);
+  /// The same, as far as the indexes know and agree.
+  std::vector<run_row> indexed_runs_of(const session_id& id);
+  /// If anything shows that there are some, one walk over the numbers of runs
+  /// and the gaps in them; `each_gap`: in a small store without that, too.
+  std::vector<lost_run> lost_runs(bool each_gap);
+  /// Whether another connection has committed since `lost_runs`, or that was
+  /// not asked yet.
+  bool is_changed();
   /// Whether there is a run of this number, damaged or not.
   bool has_number(std::int64_t n);
   /// Ids of its calls, if those and all lines are there that its head counts.
@@ -103,7 +108,6 @@ class row_reader {
   file_reader& files() noexcept { return files_; }
 
  private:
-  std::vector<run_row> indexed_runs_of(const session_id& id);
   static std::string shown_session(const sqlite::rows& from);
   /// Which events a commit brought, of which run.
   struct feed_item {
@@ -121,8 +125,11 @@ class row_reader {
   feed_page read_feed_part(const feed_place& after, std::size_t max_bytes,
                            const log_extent& extent, feed_losses& left_out);
   run_row run_of_number(std::uint64_t n);
-  void add_lost(std::vector<lost_run>& to, std::int64_t from,
-                std::int64_t to_n);
+  struct lost_statements;
+  lost_statements& for_lost();
+  bool may_have_lost(bool each_gap);
+  void add_lost(std::vector<lost_run>& to, std::size_t table,
+                const std::vector<std::int64_t>& numbers);
   void read_lost(lost_run& x);
   std::vector<lost_run> find_lost();
   std::vector<std::int64_t> numbers();
@@ -167,6 +174,7 @@ class row_reader {
   sqlite::statement commits_at_;
   sqlite::statement output_by_id_;
   sqlite::statement output_by_id_again_;
+  std::shared_ptr<lost_statements> for_lost_;  ///< made when it is needed
 };
 
 /// Nothing, and one more is left out: it contradicts what stands beside it.

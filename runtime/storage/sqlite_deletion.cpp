@@ -22,22 +22,25 @@ bool has_state(row_reader& rows, const session_id& id) {
 
 using removal = unit_writer::removal;
 
-removal read_removal(row_reader& rows, const session_id& id) {
-  removal out;
-  for (const auto& run : rows.raw_runs_of(id))
-    if (run.state != run_state::active)
-      if (auto calls = rows.calls_if_whole(run))
-        out.calls.emplace(run.id, std::move(*calls));
-  out.lost = rows.lost_runs_of(id);
-  return out;
-}
-
 /// Nothing: it is damaged.
 std::optional<run_record> readable_record(row_reader& rows,
                                           const run_row& row) {
   try {
     const auto whole = rows.find_run({row.id});
     return record_of(whole ? *whole : row);
+  } catch (const damaged&) {
+    return {};
+  } catch (const sqlite::failure& problem) {
+    if (!problem.is_corrupt()) throw;
+    return {};
+  }
+}
+
+/// Nothing: it is damaged.
+std::optional<session_snapshot> whole_session(row_reader& rows,
+                                              const session_id& id) {
+  try {
+    return rows.read_session(id);
   } catch (const damaged&) {
     return {};
   } catch (const sqlite::failure& problem) {
@@ -65,6 +68,22 @@ class secure_deletion {
 
 }  // namespace
 
+/// Lost rows are looked for anew where none or too little is found of it.
+removal sqlite_journal::read_removal(row_reader& rows, const session_id& id) {
+  removal out;
+  const auto runs = rows.indexed_runs_of(id);
+  bool is_whole = !runs.empty();
+  for (const auto& run : runs) {
+    if (run.state == run_state::active) continue;
+    if (auto calls = rows.calls_if_whole(run))
+      out.calls.emplace(run.id, std::move(*calls));
+    else
+      is_whole = false;
+  }
+  out.lost = lost_.of(rows, id, !is_whole);
+  return out;
+}
+
 /// What is read of a session of megabytes is read before, on the thread of the
 /// caller, so that no commit of a run waits for it.
 expected<void> sqlite_journal::delete_session(const session_id& id) {
@@ -89,7 +108,9 @@ expected<void> sqlite_journal::delete_session(const session_id& id) {
   // An index that has lost a row keeps it from going.
   if (!done && done.error().code == errc::storage_corrupt)
     if (auto again = remove(true)) done = std::move(again);
-  if (done) checkpoints_.empty();
+  if (!done) return done;
+  lost_.forget(id);
+  checkpoints_.empty();
   return done;
 }
 
@@ -98,7 +119,7 @@ expected<void> sqlite_journal::delete_in_transaction(
     const session_id& id, const removal* known, std::vector<held_run>& held) {
   auto& units = writer_->units;
   removal found;
-  if (known == nullptr) found.lost = units.reader().lost_runs_of(id);
+  if (known == nullptr) found.lost = lost_.of(units.reader(), id, true);
   const auto& about = known != nullptr ? *known : found;
   const auto runs = units.reader().raw_runs_of(id, known == nullptr);
   if (runs.empty() && about.lost.empty() && !has_state(units.reader(), id))
@@ -116,7 +137,7 @@ expected<void> sqlite_journal::delete_in_transaction(
 void sqlite_journal::tell_lost() {
   if (told_lost_.exchange(true)) return;
   const auto all =
-      readers_.read([](row_reader& rows) { return rows.lost_runs(); });
+      readers_.read([&](row_reader& rows) { return lost_.all(rows, false); });
   if (all.empty()) return;
   std::string named;
   for (const auto& x : all)
@@ -130,35 +151,49 @@ void sqlite_journal::tell_lost() {
        named);
 }
 
+/// How many runs it finds, lost ones as well.
+std::size_t sqlite_journal::read_what_is_left(row_reader& rows,
+                                              readable_session& to) {
+  const auto& id = to.session.session;
+  auto whole = whole_session(rows, id);
+  const bool any = !whole || !whole->runs.empty();
+  const auto lost = lost_.of(rows, id, !whole || !any);
+  if (whole && any && lost.empty()) {
+    to.session = std::move(*whole);
+    return to.session.runs.size();
+  }
+  // Where no index knows it, a list may have named it by its record.
+  if (!any && lost.empty() && !lost_.is_named(id)) return 0;
+  const auto add_calls = [&](const run_row& row) {
+    for (const auto& call : rows.find_call_ids(row)) {
+      to.session.calls.emplace_back();
+      to.session.calls.back().call.id = {call};
+    }
+  };
+  const auto all = rows.raw_runs_of(id);
+  for (const auto& row : all) {
+    if (auto record = readable_record(rows, row))
+      to.session.runs.push_back(std::move(*record));
+    else
+      ++to.lost_runs;
+    add_calls(row);
+  }
+  for (const auto& x : lost) {
+    run_row row;
+    row.n = x.n;
+    if (x.n > 0 && x.n < max_runs - 1) add_calls(row);
+  }
+  // Rows with damaged keys may be of a run that is there.
+  if (all.empty()) to.lost_runs += lost.size();
+  return all.size() + lost.size();
+}
+
 expected<readable_session> sqlite_journal::load_readable(const session_id& id) {
   return guarded("load_session", [&]() -> expected<readable_session> {
     readable_session out;
     out.session.session = id;
-    const auto add_calls = [&](row_reader& rows, const run_row& row) {
-      for (const auto& call : rows.find_call_ids(row)) {
-        out.session.calls.emplace_back();
-        out.session.calls.back().call.id = {call};
-      }
-    };
-    const auto found = readers_.read([&](row_reader& rows) {
-      const auto all = rows.raw_runs_of(id);
-      for (const auto& row : all) {
-        if (auto record = readable_record(rows, row))
-          out.session.runs.push_back(std::move(*record));
-        else
-          ++out.lost_runs;
-        add_calls(rows, row);
-      }
-      const auto lost = rows.lost_runs_of(id);
-      for (const auto& x : lost) {
-        run_row row;
-        row.n = x.n;
-        if (x.n > 0 && x.n < max_runs - 1) add_calls(rows, row);
-      }
-      // Rows with damaged keys may be of a run that is there.
-      if (all.empty()) out.lost_runs += lost.size();
-      return all.size() + lost.size();
-    });
+    const auto found = readers_.read(
+        [&](row_reader& rows) { return read_what_is_left(rows, out); });
     if (found == 0) return missing("load_session", "session " + id.value);
     return out;
   });

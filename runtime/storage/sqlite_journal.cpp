@@ -193,6 +193,7 @@ expected<std::vector<session_id>> sqlite_journal::list_sessions(
       return rows.list_sessions(limit, damaged_ones);
     });
     note_damaged(damaged_ones, "sessions are in the list, or left out of it");
+    if (damaged_ones != 0) lost_.name(all);
     tell_lost();
     return all;
   });

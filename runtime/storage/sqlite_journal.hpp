@@ -19,6 +19,7 @@
 #include "runtime/storage/commit_queue.hpp"
 #include "runtime/storage/file_records.hpp"
 #include "runtime/storage/journal.hpp"
+#include "runtime/storage/known_lost.hpp"
 #include "runtime/storage/owner.hpp"
 #include "runtime/storage/readable_session.hpp"
 #include "runtime/storage/reader_pool.hpp"
@@ -166,6 +167,8 @@ class sqlite_journal final : public journal, public file_records {
     bool is_new = false;     ///< it was nobody's
   };
   expected<adopted> adopt_in_transaction(const run_id& id);
+  unit_writer::removal read_removal(row_reader& rows, const session_id& id);
+  std::size_t read_what_is_left(row_reader& rows, readable_session& to);
   cancel_verdict ask_cancel_in_transaction(const run_id& run,
                                            const std::string& reason);
   expected<void> delete_in_transaction(const session_id& id,
@@ -191,6 +194,7 @@ class sqlite_journal final : public journal, public file_records {
   std::atomic<std::size_t> told_decisions_ = 0;
   std::atomic<bool> reindexed_ = false;
   std::atomic<bool> told_lost_ = false;
+  known_lost lost_;
   std::uint64_t log_inode_ = 0;  ///< 0: not seen yet
   reader_pool readers_;
   commit_queue queue_;  // ends first: its thread uses all the others

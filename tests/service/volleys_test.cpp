@@ -20,7 +20,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Notes whether runs were read while the volley was locked.
+/// Notes whether runs were read while the volley was locked, and how many
+/// sessions were read.
 struct watching_journal final : riffle::testing::test_journal {
   expected<std::vector<storage::run_record>> list_runs(
       const storage::run_filter& filter) override {
@@ -31,9 +32,15 @@ struct watching_journal final : riffle::testing::test_journal {
     }
     return test_journal::list_runs(filter);
   }
+  expected<storage::session_snapshot> load_session(
+      const session_id& id) override {
+    ++loads;
+    return test_journal::load_session(id);
+  }
   fs::path lock;
   int reads = 0;
   int unlocked = 0;
+  int loads = 0;
 };
 
 struct volley_world {
@@ -234,8 +241,10 @@ TEST_CASE("a volley is deleted with the sessions that are only its own") {
   x.add_run("run_1", "own", x.task_of(id));
   x.add_run("run_2", "shared", x.task_of(id));
   x.add_run("run_3", "shared", "{}");
+  x.journal->loads = 0;
   const auto gone = x.sessions_of.remove(session_id{id});
   REQUIRE(gone);
+  CHECK(x.journal->loads == 3);  // each member once
   CHECK(gone->sessions == 1);
   CHECK(gone->runs == 1);
   CHECK(gone->kept == 1);

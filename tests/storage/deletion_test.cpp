@@ -201,6 +201,7 @@ TEST_CASE("what is left of a run whose row is lost goes with its session") {
   const std::string sql = GENERATE(
       "DELETE FROM runs WHERE n = 2",
       "DELETE FROM runs WHERE n = 2; DELETE FROM messages WHERE key >> 32 = 2",
+      "DELETE FROM runs WHERE n = 2; DELETE FROM heads WHERE n = 2",
       "DELETE FROM runs WHERE n = 2; DELETE FROM heads WHERE n = 2; "
       "UPDATE messages SET key = key | (1 << 62) WHERE key >> 32 = 2",
       "DELETE FROM runs WHERE n = 2; UPDATE calls SET key = -key WHERE key >> "
@@ -244,4 +245,29 @@ TEST_CASE("what is left of a run is found in the log of commits") {
   REQUIRE(journal->delete_session({"ses_2"}));
   CHECK_FALSE(holds_trace(folder.path()));
   CHECK(read_all(*journal, "run_1"));
+}
+
+TEST_CASE("a lost run goes with a session that has whole ones, too") {
+  const scratch_folder folder;
+  const bool listed = GENERATE(true, false);
+  {
+    const auto journal = open_store(folder.path());
+    for (const std::string name : {"1", "2"}) add_session(*journal, name, true);
+    auto last = journal->open_run(make_run("ses_2", "run_3"))->run;
+    last.state = storage::run_state::completed;
+    REQUIRE_FALSE(store(*journal, {last.id,
+                                   make_block("run_3", 1, 3),
+                                   {make_message(last, trace_word),
+                                    make_call("run_3", "call_c"), last}}));
+  }
+  change_file(folder.path(), "DELETE FROM runs WHERE id = 'run_3'");
+  const auto journal = open_store(folder.path());
+  if (listed) REQUIRE(journal->list_sessions(9));
+  const auto left = storage::load_readable(*journal, {"ses_2"});
+  REQUIRE(left);
+  CHECK(left->session.calls.size() == 3);
+  REQUIRE(journal->delete_session({"ses_2"}));
+  CHECK_FALSE(holds_trace(folder.path()));
+  CHECK_FALSE(storage::load_readable(*journal, {"ses_2"}));
+  CHECK(journal->load_session({"ses_1"}));
 }
