@@ -81,9 +81,19 @@ class joined_source final : public body_source {
   bool told_ = false;
 };
 
+/// Nobody waits for an answer to it.
+bool is_notification(const mcp::json& message) {
+  return at(message, "method").is_string() && !message.contains("id");
+}
+
 /// What is no answer of the protocol (no room, no thread) as one.
 void speak_protocol(reply& x, const mcp::json& message) {
   if (x.source || x.body.empty()) return;
+  if (is_notification(message)) {
+    x = {};
+    x.status = 202;
+    return;
+  }
   const auto said = mcp::json::parse(x.body, nullptr, false);
   if (said.is_object() && said.contains("jsonrpc")) return;
   const auto why = at(said, "detail");
@@ -156,6 +166,7 @@ void serve_batch(call c, const mcp::json& all,
   to->open = all.size();
   to->streams = wants_stream(c.in);
   to->out = c.out;
+  c.in.body.clear();  // each gets its own
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto& message = all[i];
     auto one = c;

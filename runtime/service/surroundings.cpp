@@ -119,10 +119,11 @@ std::string branch_text(const fs::path& root) {
 
 /// One word of changes, not their names: what a model is told first stays the
 /// same, byte by byte, while they go on, and providers keep it.
-std::string git_text(const fs::path& root) {
+std::string git_text(const fs::path& root, git_answer how) {
   const auto text = branch_text(root);
   if (text.empty()) return {};
-  const auto changed = has_changes(root);
+  const auto changed =
+      how == git_answer::asked ? told_changes(root) : known_changes(root);
   if (!changed) return text;
   return text + (*changed
                      ? ", tracked files have changes that are not committed"
@@ -194,7 +195,7 @@ class project_files {
 
 surroundings look_around(const fs::path& folder,
                          const std::vector<std::string>& names,
-                         const std::string& today) {
+                         const std::string& today, git_answer how) {
   surroundings out;
   std::error_code gone;
   const auto here = fs::canonical(folder, gone);
@@ -202,7 +203,7 @@ surroundings look_around(const fs::path& folder,
   const auto folders = folders_of(here);
   out.text = "Where you work:\n- Folder: " + here.string() +
              "\n- System: " + system_text() + "\n- Date: " + today + "\n";
-  if (auto git = git_text(folders.front()); !git.empty())
+  if (auto git = git_text(folders.front(), how); !git.empty())
     out.text += "- Git: " + git + "\n";
   project_files files{folders.front(), out};
   for (const auto& at : folders)

@@ -32,14 +32,18 @@ struct surroundings {
 inline constexpr std::size_t most_of_a_file = 32u << 10;
 inline constexpr std::size_t most_of_files = 64u << 10;
 
+/// What is told of git: asked for now, or as it was said last.
+enum class git_answer { asked, known };
+
 /// Looks for files of these names in `folder` and its parents up to the
 /// project's root (where `.git` is; without one in `folder` alone). Only
 /// regular files of this user within the project count, however a link leads
 /// to them. `today`: "2026-11-24". Never fails: what cannot be read is left
-/// out, and said. Blocks, also on git (git_state.hpp).
+/// out, and said. Blocks, also on git (git_state.hpp) if that is asked.
 surroundings look_around(const std::filesystem::path& folder,
                          const std::vector<std::string>& names,
-                         const std::string& today);
+                         const std::string& today,
+                         git_answer how = git_answer::asked);
 
 /// Today, where this process is.
 std::string today_here();

@@ -373,3 +373,19 @@ TEST_CASE("what the editor left is kept if it cannot be used") {
   CHECK(std::filesystem::exists(at.folder.path() / "mine"));
   CHECK_FALSE(std::filesystem::exists(at.folder.path() / "made"));
 }
+
+TEST_CASE("Ctrl-D on a dumb terminal is a no of somebody who is there") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const asking_place at{writes("one") + writes("two")};
+  terminal_program riffle{at.folder.path(), {"run", "go"}, 80, "dumb"};
+  REQUIRE(riffle.read_next(ends));
+  riffle.type("\x04");
+  REQUIRE(riffle.read_next("Writing two"));
+  REQUIRE(riffle.read_next(ends));
+  riffle.type("yes\n");
+  CHECK(riffle.finish() == 0);
+  CHECK_FALSE(at.has("one"));
+  CHECK(at.has("two"));
+  CHECK(riffle.written().find("nobody is there") == std::string::npos);
+}

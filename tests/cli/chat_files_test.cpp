@@ -81,3 +81,14 @@ TEST_CASE("what nobody attached is said as it is") {
   CHECK(said("@d:1-2").starts_with("@d:1-2 is a folder"));
   CHECK(said("@you: hello, @me at @noon:3pm").empty());
 }
+
+TEST_CASE("a line far within a huge file is not looked for") {
+  const text_place there;
+  const auto file = there.folder.write("huge.log", "one\ntwo\n");
+  std::filesystem::resize_file(file, 300u << 20);
+  CHECK(text_place::context_of("@huge.log:2") ==
+        "File huge.log, line 2:\ntwo\n");
+  CHECK(text_place::context_of("@huge.log:5")
+            .starts_with("huge.log is too large: line 5 is not within its "
+                         "first 256 MiB"));
+}

@@ -254,3 +254,39 @@ TEST_CASE("a reason that is typed when others decide is told") {
   CHECK(riffle.written().find("keys go to the line") == std::string::npos);
   CHECK(riffle.written().find("approved by user") == std::string::npos);
 }
+
+TEST_CASE("what another terminal approved stands there as that changed it") {
+  if (!has_terminals()) return skip(no_terminals);
+  const asking_place x;
+  x.folder.write("s.toml", R"toml(
+[[steps]]
+[[steps.calls]]
+tool = "bash"
+arguments = { command = "until test -e go; do sleep 0.02; done; echo 1 >made" }
+[[steps.calls]]
+tool = "write"
+arguments = { path = "made", content = "x" }
+[[steps]]
+text = "It is done."
+)toml");
+  x.folder.write("ed.sh", "printf mine > \"$1\"\n");
+  const scoped_env editor{"VISUAL",
+                          "sh " + (x.folder.path() / "ed.sh").string()};
+  terminal_program riffle{x.folder.path(), {"run", "--no-color", "go"}, 110};
+  REQUIRE(riffle.read_next(question));
+  riffle.answer("y");
+  REQUIRE(riffle.read_next("Writing made"));
+  REQUIRE(riffle.read_next(question));
+  riffle.answer("e");
+  REQUIRE(riffle.read_next("+mine"));
+  REQUIRE(riffle.read_next(question));
+  terminal_program other{x.folder.path(),
+                         {"proposals", "edit", x.open_proposal(), "--arguments",
+                          R"({"path": "made", "content": "ours"})"},
+                         200};
+  CHECK(other.finish() == 0);
+  x.folder.write("go", "");
+  REQUIRE(riffle.read_next("(as you changed it)"));
+  REQUIRE(riffle.read_next("+ours"));
+  CHECK(riffle.read_next("Run it with your arguments?"));
+}

@@ -4,6 +4,7 @@
 #include "runtime/http/mcp_message.hpp"
 
 #include "runtime/http/mcp_batch.hpp"
+#include "runtime/http/site.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace riffle;
@@ -36,6 +37,8 @@ class pieces final : public body_source {
     return std::make_shared<const std::string>(all_[at_++]);
   }
   [[nodiscard]] bool ended() const override { return at_ == all_.size(); }
+  [[nodiscard]] bool broken() const override { return broken_; }
+  void break_off() { broken_ = true; }
   void let_come(std::size_t n) {
     open_ = n;
     wake_();
@@ -45,6 +48,7 @@ class pieces final : public body_source {
   std::vector<std::string> all_;
   std::size_t at_ = 0;
   std::size_t open_ = 0;
+  bool broken_ = false;
   std::function<void()> wake_;
 };
 
@@ -139,5 +143,47 @@ TEST_CASE("several answers are one list, or one stream") {
                                        : "[{\"a\":1},{\"b\":1},{\"c\":1}]"));
     CHECK(out.source->ended());
     CHECK_FALSE(out.source->broken());
+    two->break_off();
+    CHECK(out.source->broken());
   }
+}
+
+TEST_CASE(
+    "within a list all is said in the protocol, and no list is too long") {
+  const auto answered = [](const mcp::json& all) {
+    reply out;
+    call c;
+    c.out = [&out](reply x) { out = std::move(x); };
+    int served = 0;
+    serve_batch(std::move(c), all, [&served](call one) {
+      ++served;
+      auto x = with_body(R"({"title":"Busy","detail":"no room"})");
+      x.status = 503;
+      one.out(std::move(x));
+    });
+    return std::pair{out, served};
+  };
+  const mcp::json ping{{"id", 1}, {"method", "ping"}};
+  const mcp::json note{{"method", "notifications/cancelled"}};
+  const mcp::json begin{{"id", 2}, {"method", "initialize"}};
+  const auto [some, served] =
+      answered(mcp::json::array({ping, note, begin, 17}));
+  CHECK(served == 3);
+  CHECK(some.status == 200);
+  const auto all = mcp::json::parse(some.body);
+  // Of a notification nothing is said.
+  REQUIRE(all.size() == 3);
+  CHECK(all[0].at("id") == 1);
+  CHECK(all[0].at("error").at("message") == "no room");
+  CHECK(all[1].at("id") == 2);
+  CHECK(all[1].at("error").at("code") == mcp::code::invalid_request);
+  CHECK(all[2].at("id").is_null());
+  CHECK(answered(mcp::json::array({note, note})).first.status == 202);
+  auto many = mcp::json::array();
+  for (int i = 0; i < 20; ++i) many.push_back(ping);
+  CHECK(answered(many).second == 20);
+  many.push_back(ping);
+  const auto [refused, none] = answered(many);
+  CHECK(refused.status == 400);
+  CHECK(none == 0);
 }

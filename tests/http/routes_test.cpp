@@ -179,3 +179,14 @@ TEST_CASE("the document of the server names each metric and what it counts") {
     CHECK(x.text().find("# HELP " + shown + " ") != std::string::npos);
   }
 }
+
+TEST_CASE("OpenAPI knows that messages of /mcp come as lists, too") {
+  const auto all = document();
+  const auto& about = all["paths"]["/mcp"]["post"];
+  for (const auto* part : {&about["requestBody"], &about["responses"]["200"]}) {
+    const auto& schema = (*part)["content"]["application/json"]["schema"];
+    REQUIRE(schema.contains("oneOf"));
+    CHECK(schema["oneOf"][0]["type"] == "object");
+    CHECK(schema["oneOf"][1]["type"] == "array");
+  }
+}

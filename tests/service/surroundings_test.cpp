@@ -2,8 +2,13 @@
 // What a model is told of the folder: the project's own files, and none beside.
 #include "runtime/service/surroundings.hpp"
 
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 #include "runtime/service/git_state.hpp"
@@ -208,4 +213,74 @@ TEST_CASE("no program that a repository names runs to tell its state") {
   const riffle::testing::scoped_env home{"HOME", (x.root / "home").string()};
   CHECK(has_changes(x.root, patience) == true);
   CHECK_FALSE(fs::exists(mark));
+}
+
+namespace {
+
+/// In front of all others, outside of the repository.
+struct false_git {
+  explicit false_git(const std::string& script)
+      : path{"PATH", folder.path().string() + ":" + std::getenv("PATH")} {
+    fs::permissions(folder.write("git", "#!/bin/sh\n" + script),
+                    fs::perms::owner_all);
+  }
+  [[nodiscard]] std::string said() const {
+    std::ifstream in{folder.path() / "said"};
+    return {std::istreambuf_iterator<char>{in}, {}};
+  }
+  temp_folder folder;
+  riffle::testing::scoped_env path;
+};
+
+}  // namespace
+
+TEST_CASE("git gets what it needs of the environment, and no key") {
+  const project x;
+  x.folder.write("up/project/.git/config", "[core]\n\tbare = false\n");
+  const false_git git{"env >\"${0%/*}/said\"\n"};
+  const riffle::testing::scoped_env key{"SOME_API_KEY", "sk-of-the-provider"};
+  const riffle::testing::scoped_env other{"SOMETHING", "else"};
+  const riffle::testing::scoped_env words{"LC_TIME", "C"};
+  CHECK(has_changes(x.root, patience) == false);
+  const auto all = git.said();
+  CAPTURE(all);
+  CHECK(all.find("sk-of-the-provider") == std::string::npos);
+  CHECK(all.find("SOMETHING") == std::string::npos);
+  CHECK(all.find("LC_TIME=C") != std::string::npos);
+  CHECK(all.find("GIT_CONFIG_GLOBAL=/dev/null") != std::string::npos);
+}
+
+TEST_CASE("a repository that was too slow once is not asked again") {
+  const project x;
+  x.folder.write("up/project/.git/config", "[core]\n\tbare = false\n");
+  const false_git git{"echo 'M a'\n"};
+  CHECK(has_changes(x.root, patience) == true);
+  CHECK(known_changes(x.root) == std::nullopt);
+  CHECK(told_changes(x.root, patience) == true);
+  CHECK(known_changes(x.root) == true);
+  const auto known = [&] {
+    return look_around(x.root, agents, "2026-11-24", git_answer::known);
+  };
+  CHECK(says(known(), "branch feature/a, tracked files have changes"));
+  CHECK(told_changes(x.root, riffle::duration{}) == std::nullopt);
+  CHECK(told_changes(x.root, patience) == std::nullopt);
+  CHECK(known_changes(x.root) == std::nullopt);
+  CHECK(says(known(), "- Git: branch feature/a\n"));
+}
+
+TEST_CASE("a git that does not end is ended, and no process stays") {
+  const project x;
+  x.folder.write("up/project/.git/config", "[core]\n\tbare = false\n");
+  const false_git git{"echo $$ >\"${0%/*}/said\"\nexec sleep 1000\n"};
+  auto limit = std::chrono::milliseconds{50};
+  while (!git.said().ends_with('\n') && limit < patience) {
+    CHECK(has_changes(x.root, limit) == std::nullopt);
+    limit *= 2;
+  }
+  const auto pid = static_cast<pid_t>(std::stoi(git.said()));
+  const auto until = std::chrono::steady_clock::now() + patience;
+  while (::kill(pid, 0) == 0 && std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds{5});
+  // One that nobody waits for would be there still.
+  CHECK(::kill(pid, 0) != 0);
 }

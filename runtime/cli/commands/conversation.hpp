@@ -58,7 +58,8 @@ class conversation {
   void not_begun(const error& why);
   [[nodiscard]] std::string model_name() const;
   [[nodiscard]] std::string named_model(const std::string& name) const;
-  [[nodiscard]] context_use context_in_use();
+  /// `around`: what the model is told of the folder.
+  [[nodiscard]] context_use context_in_use(const std::string& around);
   void shell(const std::string& command);
   void list_prompts(interrupts& signals);
   void run_prompt(const chat_line& x, interrupts& signals);

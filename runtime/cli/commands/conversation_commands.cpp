@@ -299,7 +299,9 @@ void conversation::output(const std::string& which) {
 }
 
 void conversation::context() {
-  const auto told = surroundings_of(options_.agent, settings_);
+  // It is answered beside a run, too, so nothing is waited for.
+  const auto told =
+      surroundings_of(options_.agent, settings_, service::git_answer::known);
   note(
       "The model is told the folder, the system, the date and where git "
       "stands.");
@@ -307,7 +309,7 @@ void conversation::context() {
     note("and " + x.path.string() + ", " + size_text(x.size) +
          (x.cut ? ", of which it gets the beginning" : ""));
   for (const auto& x : told.left_out) note("but not " + x);
-  note(std::string{trimmed(context_text(context_in_use()))});
+  note(std::string{trimmed(context_text(context_in_use(told.text)))});
   const auto whole = snapshot();
   if (!whole) return note("Nothing yet: the session begins with your task.");
   note(counted(whole->runs.size(), "run") + ", " +
@@ -315,7 +317,7 @@ void conversation::context() {
        counted(whole->calls.size(), "tool call"));
 }
 
-context_use conversation::context_in_use() {
+context_use conversation::context_in_use(const std::string& around) {
   context_use out;
   if (const auto model = settings_.models.find(model_name());
       model != settings_.models.end())
@@ -323,8 +325,7 @@ context_use conversation::context_in_use() {
   if (const auto agent = settings_.agents.find(options_.agent);
       agent != settings_.agents.end())
     out.instructions = core::estimate_tokens(agent->second.system_prompt);
-  out.instructions +=
-      core::estimate_tokens(surroundings_of(options_.agent, settings_).text);
+  out.instructions += core::estimate_tokens(around);
   out.tools = tokens_of_tools(options_.agent, settings_);
   out.waits = core::estimate_tokens(told_) + core::estimate_tokens(summary_);
   if (const auto whole = snapshot()) add_session(out, *whole);

@@ -25,6 +25,9 @@ constexpr std::string_view punctuation = ".,;:!?)]}";
 /// Larger files are read in pieces, and only for some lines of them.
 constexpr std::size_t read_at_once = 8u << 20;
 
+/// Of these no more: who waits for it has a terminal that does nothing.
+constexpr std::size_t most_read = 256u << 20;
+
 bool is_file(const std::string& name) {
   std::error_code ignored;
   return fs::is_regular_file(name, ignored);
@@ -99,6 +102,14 @@ expected<std::string> no_line(const file_part& x) {
                           x.name + " has no line " + std::to_string(x.first)}};
 }
 
+expected<std::string> too_far(const file_part& x) {
+  return unexpected{error{
+      errc::invalid_request, "chat",
+      x.name + " is too large: line " + std::to_string(x.first) +
+          " is not within its first 256 MiB (name the file without '@', and "
+          "the model can look into it)"}};
+}
+
 /// Takes a text in pieces, keeps some lines of it.
 class line_keeper {
  public:
@@ -128,6 +139,28 @@ class line_keeper {
   std::size_t last_ = 0;
   std::string kept_;
 };
+
+/// Of a file that nobody wants to have in memory.
+expected<std::string> lines_of_large(file_part& x, std::size_t most) {
+  std::ifstream in{x.name, std::ios::binary};
+  std::array<char, 65536> piece{};
+  line_keeper lines{x, most};
+  std::size_t done = 0;
+  bool more = true;
+  while (more && in) {
+    if (done >= most_read) return too_far(x);
+    in.read(piece.data(), piece.size());
+    const auto n = static_cast<std::size_t>(in.gcount());
+    more = lines.take({piece.data(), n});
+    done += n;
+  }
+  if (!in.is_open() || in.bad())
+    return unexpected{
+        error{errc::invalid_request, "chat", "cannot read " + x.name}};
+  if (lines.last() == 0) return no_line(x);
+  x.last = lines.last();
+  return lines.take_kept();
+}
 
 }  // namespace
 
@@ -164,17 +197,7 @@ expected<std::string> text_of(file_part& x, std::size_t most) {
     x.last = lines.last();
     return lines.take_kept();
   }
-  std::ifstream in{x.name, std::ios::binary};
-  std::array<char, 65536> piece{};
-  line_keeper lines{x, most};
-  bool more = true;
-  while (more && in) {
-    in.read(piece.data(), piece.size());
-    more = lines.take({piece.data(), static_cast<std::size_t>(in.gcount())});
-  }
-  if (lines.last() == 0) return no_line(x);
-  x.last = lines.last();
-  return lines.take_kept();
+  return lines_of_large(x, most);
 }
 
 }  // namespace riffle::cli

@@ -175,11 +175,15 @@ std::string approval_prompt::keep_part(events::proposal_outcome how,
 }
 
 /// Of a call that is asked about once more they are not lost. `made`: the
-/// arguments of an approval.
+/// arguments of an approval from here; without, those of another one stay.
 void approval_prompt::keep_changes(const std::string& made) {
   const auto& about = open_->about();
-  if (const auto& text = open_->changes())
-    changes_[about.id] = {about.arguments, *text, made};
+  const auto& text = open_->changes();
+  if (!text) return;
+  auto& x = changes_[about.id];
+  x.of = about.arguments;
+  x.text = *text;
+  if (!made.empty()) x.made = made;
 }
 
 /// Whether it is asked about behind what this terminal, or another, has changed

@@ -189,13 +189,18 @@ void approval_prompt::look(std::chrono::milliseconds limit) {
   std::array<char, 16384> piece{};
   const auto n = ::read(keyboard_.get(), piece.data(), piece.size());
   if (n < 0 && (errno == EINTR || errno == EAGAIN)) return;
-  if (n <= 0) {
-    remove_prompt();
-    ++unanswered_;
-    return decide({approval_answer::kind::no, "nobody is there to decide", {}});
-  }
+  if (n <= 0) return on_no_line(n == 0);
   const std::string_view bytes{piece.data(), static_cast<std::size_t>(n)};
   is_plain() ? take_lines(bytes) : take_keys(bytes);
+}
+
+/// Ctrl-D, where lines are read, or the terminal has gone.
+void approval_prompt::on_no_line(bool ended) {
+  remove_prompt();
+  if (ended && is_plain() && ::isatty(keyboard_.get()) != 0)
+    return decide({approval_answer::kind::no, {}, {}});
+  ++unanswered_;
+  decide({approval_answer::kind::no, "nobody is there to decide", {}});
 }
 
 // -- answers ------------------------------------------------------------------

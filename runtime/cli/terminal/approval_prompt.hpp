@@ -83,6 +83,7 @@ class approval_prompt {
   [[nodiscard]] bool completes() const;
   [[nodiscard]] bool means_nothing(const key& x) const;
   void take_keys(std::string_view bytes);
+  void on_no_line(bool ended);
   void take_lines(std::string_view bytes);
   void on_key(const key& x, bool alone);
   void on_answer(const key& x);

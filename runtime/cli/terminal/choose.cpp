@@ -60,12 +60,13 @@ run_request request_of(const run_command& x, std::string task) {
 }
 
 service::surroundings surroundings_of(const std::string& agent,
-                                      const config::config& settings) {
+                                      const config::config& settings,
+                                      service::git_answer how) {
   const auto found = settings.agents.find(agent);
   if (found == settings.agents.end()) return {};
   return service::look_around(settings.tools.defaults.workspace,
                               found->second.context_files,
-                              service::today_here());
+                              service::today_here(), how);
 }
 
 expected<void> check_attachments(run_request& x,

@@ -25,8 +25,9 @@ expected<void> choose_model(const std::optional<std::string>& model,
 run_request request_of(const run_command& x, std::string task);
 
 /// What a model is told of the folder where it will work.
-service::surroundings surroundings_of(const std::string& agent,
-                                      const config::config& settings);
+service::surroundings surroundings_of(
+    const std::string& agent, const config::config& settings,
+    service::git_answer how = service::git_answer::asked);
 
 /// Before anything starts: fails with `invalid_request` where a file is
 /// missing, too large, no picture and no PDF, or nothing that the model takes.
