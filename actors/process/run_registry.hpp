@@ -36,6 +36,7 @@ struct run_registry_state {
   struct late_start {
     core::begin_run how;
     std::shared_ptr<storage::run_snapshot> snapshot;
+    std::string said;  ///< of one that is taken up: by its open step
     std::uint64_t number = 0;
     std::stop_source stop{};  ///< nobody waits for its spec any more
   };

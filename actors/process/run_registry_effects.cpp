@@ -115,7 +115,7 @@ run_registry_state::entry& run_registry_state::take_over(const run_id& run) {
 void run_registry_state::act(core::begin_run& x) {
   auto& run = take_over(x.run);
   run.failure.clear();
-  if (run.spec->complete && x.fresh && !x.end) return complete_spec(run, x);
+  if (run.spec->complete && !x.end) return complete_spec(run, x);
   spawn(run, x,
         {std::move(arrived),
          x.fresh,
@@ -137,11 +137,12 @@ void run_registry_state::spawn(entry& run, const core::begin_run& x,
   keep_deadline(x);
 }
 
-/// It is on record, and whoever started it knows; its actors come with its
-/// spec, or with its end.
+/// It is on record as this process's, and whoever started it or took it up
+/// knows; its actors come with its spec, or with its end.
 void run_registry_state::complete_spec(entry& run, const core::begin_run& x) {
   const auto& late = run.late.emplace(
-      late_start{x, std::move(arrived), ++last_late, std::stop_source{}});
+      late_start{x, std::move(arrived), std::exchange(arrived_said, {}),
+                 ++last_late, std::stop_source{}});
   auto job = [me = caf::actor_cast<run_registry_actor>(self), id = x.run,
               number = late.number, make = run.spec->complete,
               stop = late.stop.get_token()] {
@@ -172,7 +173,11 @@ void run_registry_state::begin_late(entry& run,
   late.stop.request_stop();
   late.how.end = end;
   spawn(run, late.how,
-        {std::move(late.snapshot), true, {}, std::move(end), {}});
+        {std::move(late.snapshot),
+         late.how.fresh,
+         {},
+         std::move(end),
+         std::move(late.said)});
 }
 
 void run_registry_state::watch_actors(entry& run) {
@@ -210,7 +215,10 @@ void run_registry_state::act(core::end_soon& x) {
 
 void run_registry_state::act(core::stop_actors& x) {
   auto& run = runs.at(x.run);
-  if (run.late) begin_late(run, {});
+  if (const auto late = std::exchange(run.late, {})) {  // it has none yet
+    late->stop.request_stop();
+    return apply(table.on_all_down(x.run, run.failure, now()));
+  }
   self->send_exit(run.peers.orchestrator, caf::exit_reason::user_shutdown);
 }
 

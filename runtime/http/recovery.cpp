@@ -19,10 +19,6 @@ namespace {
 constexpr const char* op = "server";
 constexpr std::size_t most_runs = 100'000;
 
-/// How long a run that goes on counts as one of a few at a time, unless it
-/// ends before: what waits for a person must not keep the others.
-constexpr auto settling_in = std::chrono::seconds{2};
-
 /// Waits for the end of a run, and reads nothing of it.
 class end_watch final : public subscriber {
  public:
@@ -82,11 +78,8 @@ expected<recovery::found> recovery::find() {
       out.runs.push_back(x.run.id);
   }
   std::ranges::reverse(out.runs);
-  const auto now = std::chrono::steady_clock::now();
   const std::lock_guard lock{mutex_};
-  std::erase_if(going_, [&](const auto& x) {
-    return now - x.second > settling_in || !active.contains(x.first);
-  });
+  going_.look(active, std::chrono::steady_clock::now());
   return out;
 }
 
@@ -122,12 +115,13 @@ void recovery::go_on_with_next() {
   for (;;) {
     run_id id;
     {
+      const auto now = std::chrono::steady_clock::now();
       const std::lock_guard lock{mutex_};
-      if (waiting_.empty() || going_.size() >= most) return;
+      if (waiting_.empty() || !going_.has_room(most, now)) return;
       id = std::move(waiting_.front());
       waiting_.pop_front();
-      if (going_.contains(id) || refused_.contains(id.value)) continue;
-      going_.emplace(id, std::chrono::steady_clock::now());
+      if (going_.knows(id) || refused_.contains(id.value)) continue;
+      going_.ask(id, now);
     }
     // The look may be a while ago.
     const auto run = at_.parts().sessions.find_run(id);
@@ -135,7 +129,7 @@ void recovery::go_on_with_next() {
       go_on(id);
     } else {
       const std::lock_guard lock{mutex_};
-      going_.erase(id);
+      going_.over(id);
     }
   }
 }
@@ -143,7 +137,7 @@ void recovery::go_on_with_next() {
 void recovery::over(const run_id& id) {
   {
     const std::lock_guard lock{mutex_};
-    if (going_.erase(id) == 0 || waiting_.empty()) return;
+    if (!going_.over(id) || waiting_.empty()) return;
   }
   try {
     at_.parts().works->submit([me = shared_from_this()] {
@@ -164,19 +158,40 @@ void recovery::go_on(const run_id& id) {
   at_.parts().runs.resume(
       id, {}, watch,
       service::reply<run_opened>{
-          [me = shared_from_this(), id](expected<run_opened> x) {
-            if (x || x.error().code == errc::cancelled) return;
-            // Another process took it: it may let go of it later.
-            if (x.error().code == errc::session_busy) return me->over(id);
-            {
-              const std::lock_guard lock{me->mutex_};
-              me->refused_.insert(id.value);
-            }
-            me->over(id);
-            log_about(log_level::warn, op,
-                      "a run cannot go on: " + render(x.error()),
-                      {{"run_id", id.value}});
+          [me = shared_from_this(), id](const expected<run_opened>& x) {
+            me->answered(id, x);
           }});
+}
+
+void recovery::answered(const run_id& id, const expected<run_opened>& x) {
+  {
+    const std::lock_guard lock{mutex_};
+    going_.answered(id);
+  }
+  if (x || x.error().code == errc::cancelled) return;
+  // Another process took it: it may let go of it later.
+  if (x.error().code == errc::session_busy) return over(id);
+  try {
+    at_.parts().works->submit([me = shared_from_this(), id, why = x.error()] {
+      if (!me->at_.is_stopping()) me->refuse(id, why);
+    });
+  } catch (const std::exception& e) {  // the next look tries again
+    log_warn(op, e.what());
+  }
+}
+
+void recovery::refuse(const run_id& id, const error& why) {
+  const auto run = at_.parts().sessions.find_run(id);
+  const bool ended = run ? run->state != storage::run_state::active
+                         : run.error().code == errc::not_found;
+  if (!ended) {
+    const std::lock_guard lock{mutex_};
+    refused_.insert(id.value);
+  }
+  over(id);
+  if (ended) return;
+  log_about(log_level::warn, op, "a run cannot go on: " + render(why),
+            {{"run_id", id.value}});
 }
 
 /// For its client it ended with the connection: it asks again, if at all.

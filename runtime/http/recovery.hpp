@@ -7,13 +7,12 @@
 // slowly lets go of its runs late.
 
 #include <deque>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
 
-#include "messages/time.hpp"
+#include "runtime/http/going_runs.hpp"
 #include "runtime/http/site.hpp"
 
 namespace riffle::http {
@@ -37,6 +36,9 @@ class recovery : public std::enable_shared_from_this<recovery> {
   expected<found> find();
   void go_on_with_next();
   void go_on(const run_id& id);
+  void answered(const run_id& id, const expected<run_opened>& x);
+  /// It cannot go on, unless it has ended meanwhile, which needs no word.
+  void refuse(const run_id& id, const error& why);
   /// It ended, or cannot go on here: the next one begins.
   void over(const run_id& id);
   void go_on_volley(const std::string& id);
@@ -48,8 +50,7 @@ class recovery : public std::enable_shared_from_this<recovery> {
   bool looking_ = false;
   /// Those that the last look found and that have not gone on, oldest first.
   std::deque<run_id> waiting_;
-  /// Runs that have just gone on.
-  std::map<run_id, time_point> going_;
+  going_runs going_;
   std::set<std::string> refused_;  ///< runs and volleys that cannot
   std::set<std::string> told_;     ///< folders that were told of
 };

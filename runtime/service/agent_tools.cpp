@@ -73,6 +73,13 @@ std::vector<std::string> tools_of_agent(const config::config& config,
   return out;
 }
 
+void leave_out_servers(const config::config& config,
+                       std::vector<std::string>& tools) {
+  std::erase_if(tools, [&](const std::string& tool) {
+    return config::server_of(config, tool).has_value();
+  });
+}
+
 std::vector<std::string> expand_tools(const config::config& config,
                                       mcp::servers* servers,
                                       const std::vector<std::string>& names,

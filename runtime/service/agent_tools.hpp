@@ -15,6 +15,10 @@ namespace riffle::service {
 std::vector<std::string> tools_of_agent(const config::config& config,
                                         const std::string& agent);
 
+/// Only what no server has stays.
+void leave_out_servers(const config::config& config,
+                       std::vector<std::string>& tools);
+
 /// What stands for a server becomes the tools that it has. Starts the servers
 /// that are named and waits for them, each at most its `startup_timeout`; what
 /// is not there then is logged and left out. `servers` may be null: there are

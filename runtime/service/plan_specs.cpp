@@ -113,8 +113,12 @@ expected<std::string> spec_maker::read_plan_text(const plan_request& x) const {
 
 expected<std::shared_ptr<const plan_work>> spec_maker::plan_work_of(
     const run_id& id, const stored_request& x) {
-  start_servers_of({x.plan, "plan", x.request});
+  if (!x.hurried) start_servers_of({x.plan, "plan", x.request});
   auto read = read_plan(x.plan, "plan", *parts_.tools->now());
+  if (x.hurried && !read.problems.empty()) {  // what its tools are is not known
+    start_servers_of({x.plan, "plan", x.request});
+    read = read_plan(x.plan, "plan", *parts_.tools->now());
+  }
   if (!read.problems.empty()) return unexpected{invalid_plan(read.problems)};
   auto work = std::make_shared<plan_work>();
   work->document = std::move(read.document);
@@ -155,10 +159,11 @@ expected<run_spec_ptr> spec_maker::make_plan(run_id id,
                             "the plan requires streaming, and models." +
                                 spec->agent.model + ".streaming is false"}};
   // What no step could begin without is told before the first one does.
-  if (asks_agents(plan))
+  if (asks_agents(plan) && !x.hurried)
     if (auto step = (*work)->make_step(spec->run, "a step"); !step)
       return unexpected{std::move(step.error())};
   take_tools(*spec, plan);
+  if (x.hurried) leave_out_servers(*config_, spec->agent.tools);
   spec->registry = tools_for(spec->agent.tools, x.request, spec->waited);
   spec->spent = std::chrono::steady_clock::now() - began;
   if (auto ok = check_guard(*spec->registry, "the plan", spec->agent); !ok)

@@ -104,8 +104,8 @@ void runs::resume(run_id id, resume_options x, reader_maker reader,
                   const reply<run_opened>& to) const {
   const auto stop = x.stop;
   open(
-      [specs = specs_, journal = journal_, id = std::move(id),
-       x = std::move(x)]() -> expected<run_spec_ptr> {
+      [specs = specs_, journal = journal_, id = std::move(id), x = std::move(x),
+       may_hurry = making_ != nullptr]() -> expected<run_spec_ptr> {
         auto record = journal->load_run(id);
         if (!record) return unexpected{std::move(record.error())};
         auto stored = request_from_json(record->settings);
@@ -118,6 +118,8 @@ void runs::resume(run_id id, resume_options x, reader_maker reader,
         if (x.timeout > duration{}) asked.timeout = x.timeout;
         stored.on_error = x.on_error;
         asked.stop = x.stop;
+        stored.hurried =
+            may_hurry && !stored.place && stored.plan_session.empty();
         return specs->remake(*record, std::move(stored));
       },
       false, stop, std::move(reader), to);
@@ -174,7 +176,9 @@ void runs::end_adopted(const run_id& id, const std::string& reason,
       [journal = journal_, specs = specs_, id]() -> expected<run_spec_ptr> {
         auto record = journal->load_run(id);
         if (!record) return unexpected{std::move(record.error())};
-        return specs->remake(*record, request_from_json(record->settings));
+        auto stored = request_from_json(record->settings);
+        stored.hurried = true;  // nothing of it begins
+        return specs->remake(*record, std::move(stored));
       },
       reply<run_spec_ptr>{
           [door = door_, why, adopted](expected<run_spec_ptr> spec) {

@@ -312,10 +312,7 @@ expected<void> spec_maker::describe(run_spec& spec,
   // its agent are started for its tasks alone.
   spec.agent.tools = x.plan.empty() ? tools_of_agent(*config_, asked.agent)
                                     : std::vector<std::string>{};
-  if (x.hurried)
-    std::erase_if(spec.agent.tools, [&](const std::string& tool) {
-      return config::server_of(*config_, tool).has_value();
-    });
+  if (x.hurried) leave_out_servers(*config_, spec.agent.tools);
   const auto began = std::chrono::steady_clock::now();
   spec.registry = tools_for(spec.agent.tools, asked, spec.waited);
   spec.spent = std::chrono::steady_clock::now() - began;

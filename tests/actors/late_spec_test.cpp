@@ -132,3 +132,96 @@ TEST_CASE("a run that waited when its process ended is taken up by the next") {
   CHECK(x.journal->load_run(x.run)->state == storage::run_state::completed);
   check_log(x.reader->lines);
 }
+
+namespace {
+
+/// Its process ends while a call of it acts.
+void leave_run(const std::shared_ptr<test_journal>& journal) {
+  actor_fixture x{journal};
+  x.run_blocking = false;
+  x.begin();
+  x.provider->answers = {model_calls(0, "look") + model_stops("tool_calls")};
+  x.start(x.make_spec());
+  x.settle();
+  caf::anon_send_exit(x.registry, caf::exit_reason::user_shutdown);
+  x.settle();
+  REQUIRE(journal->load_run(x.run)->state == storage::run_state::active);
+}
+
+std::string stored_lines(storage::journal& journal, const run_id& run) {
+  const auto page = journal.read_events(run, 0, 1u << 20);
+  REQUIRE(page);
+  std::string out;
+  for (const auto& block : page->blocks) out += *block.lines;
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("who takes up a run does not wait for what its tools need") {
+  const auto journal = std::make_shared<test_journal>();
+  leave_run(journal);
+  late_world w{journal};
+  auto& x = w.x;
+  x.resume(w.make_spec());
+  x.settle();
+  REQUIRE(x.opened);
+  CHECK_FALSE(x.opened->failure);
+  CHECK(x.provider->requests.empty());
+  // It is this process's: nobody else here takes it up.
+  x.resume(w.make_spec());
+  x.settle();
+  REQUIRE(x.opened);
+  REQUIRE(x.opened->failure);
+  CHECK(x.opened->failure->code == errc::session_busy);
+  CHECK(w.making->jobs.size() == 1);
+  REQUIRE(w.making->run_one());
+  CHECK_FALSE(w.stopped);
+  x.run_out(10s);
+  CHECK(w.state() == storage::run_state::completed);
+  REQUIRE(x.provider->requests.size() == 1);
+  CHECK(x.provider->requests[0].find("whole") != std::string::npos);
+  CHECK(x.look->acted.size() == 1);  // again: it only looks
+  check_log(stored_lines(*journal, x.run));
+}
+
+TEST_CASE("a run that is taken up is cancelled before its spec is there") {
+  const auto journal = std::make_shared<test_journal>();
+  leave_run(journal);
+  late_world w{journal};
+  auto& x = w.x;
+  x.resume(w.make_spec());
+  x.settle();
+  REQUIRE(w.making->jobs.size() == 1);
+  x.cancel("enough");
+  x.run_out(10s);
+  CHECK(w.state() == storage::run_state::cancelled);
+  CHECK(x.provider->requests.empty());
+  CHECK(x.look->acted.empty());
+  REQUIRE(w.making->run_one());
+  CHECK(w.stopped);
+  x.run_out(10s);
+  CHECK(w.state() == storage::run_state::cancelled);
+}
+
+TEST_CASE("a run that is taken up and not waited for stays as it was") {
+  const auto journal = std::make_shared<test_journal>();
+  leave_run(journal);
+  late_world w{journal};
+  auto& x = w.x;
+  const auto before = stored_lines(*journal, x.run);
+  x.resume(w.make_spec());
+  x.settle();
+  caf::anon_send(x.registry, withdraw_run{x.run, x.reader});
+  x.settle();
+  REQUIRE(w.making->run_one());
+  CHECK(w.stopped);
+  x.run_out(10s);
+  CHECK(w.state() == storage::run_state::active);
+  CHECK(stored_lines(*journal, x.run) == before);
+  CHECK(x.provider->requests.empty());
+  // It is nobody's, so it can be taken up again.
+  x.resume(x.make_spec());
+  x.run_out(10s);
+  CHECK(w.state() == storage::run_state::completed);
+}

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <filesystem>
 
-#include "tests/e2e/program.hpp"
+#include "tests/e2e/serve_world.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
 
@@ -97,4 +97,37 @@ TEST_CASE("a plan calls the tool of a server, which it waits for") {
   CHECK(rt::riffle(folder, {"plan", "--approve", "all", "bad.toml"}).status ==
         2);
   CHECK(rt::processes_in(folder).empty());
+}
+
+TEST_CASE("what a server takes up waits for no other one, and is cancelled") {
+  const rt::work_folder folder;
+  // It is asked for 10 min: whoever waits to the end fails by the test's limit.
+  rt::write_server(folder, "[[steps]]\ntext = \"Done.\"\n",
+                   "[agents.default]\n[agents.plain]\n" +
+                       table("liar", "mute") + "startup_timeout = \"10m\"\n");
+  rt::served server{folder};
+  const auto post = [&](const json& what) {
+    const auto x = server.user().post("/v1/runs", what);
+    INFO(x.body);
+    REQUIRE(x.status == 202);
+    return x.json()["run_id"].get<std::string>();
+  };
+  const auto cancel = [&](const std::string& run) {
+    const auto x =
+        server.user().post("/v1/runs/" + run + "/cancel", json::object());
+    INFO(x.body);
+    CHECK(x.status == 202);
+  };
+  const auto first = post({{"task", "a"}});
+  const auto second = post({{"task", "b"}});
+  server.kill_and_restart();
+  cancel(first);
+  CHECK(rt::await_end(server.user(), first)["status"] == "cancelled");
+  REQUIRE(rt::eventually([&] {
+    return server.user().get("/v1/runs/" + second).json()["status"] == "active";
+  }));
+  const auto other = post({{"task", "c"}, {"agent", "plain"}});
+  CHECK(rt::await_end(server.user(), other)["status"] == "completed");
+  cancel(second);
+  CHECK(rt::await_end(server.user(), second)["status"] == "cancelled");
 }
