@@ -24,6 +24,7 @@ caf::message message_for(const std::string& handler, actor_fixture& x,
       {"ended", caf::make_message(run_ended{x.run})},
       {"broken", caf::make_message(run_broken{x.run, why})},
       {"returned", caf::make_message(work_returned{x.run, {"call_1"}, 1})},
+      {"completed", caf::make_message(spec_completed{x.run, 1, spec, {}})},
       {"deadline", caf::make_message(run_deadline{x.run, 1})},
       {"probe", caf::make_message(probe_journal{})},
       {"revive", caf::make_message(revive_pool{"look"})},
@@ -38,7 +39,7 @@ TEST_CASE(
     "an exception in any handler of the registry is its noticed end, and its "
     "runs end with it") {
   const auto handlers = handlers_of("run_registry");
-  CHECK(handlers.size() == 15);
+  CHECK(handlers.size() == 16);
   for (const auto& handler : handlers) {
     CAPTURE(handler);
     actor_fixture x;
