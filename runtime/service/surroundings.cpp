@@ -91,6 +91,20 @@ std::string first_line(const fs::path& file) {
 
 /// The branch, and what git is in the middle of; read, not asked of git, which
 /// would execute what a repository's configuration names.
+/// What git lets a branch be called (git-check-ref-format), and no more of it:
+/// a folder may be a stranger's.
+bool is_plain_name(std::string_view head) {
+  constexpr std::size_t most = 200;
+  constexpr std::string_view ref = "ref: ";
+  if (head.starts_with(ref)) head.remove_prefix(ref.size());
+  return head.size() <= most && is_utf8(head) &&
+         std::ranges::all_of(head, [](unsigned char c) {
+           return c > 0x20 && c != 0x7F &&
+                  std::string_view{"~^:?*[\\"}.find(static_cast<char>(c)) ==
+                      std::string_view::npos;
+         });
+}
+
 std::string branch_text(const fs::path& root) {
   std::error_code ignored;
   auto git = root / ".git";
@@ -103,7 +117,7 @@ std::string branch_text(const fs::path& root) {
   }
   constexpr std::string_view on_branch = "ref: refs/heads/";
   const auto head = first_line(git / "HEAD");
-  if (head.empty() || !is_text(head)) return {};
+  if (head.empty() || !is_plain_name(head)) return {};
   auto text = head.starts_with(on_branch)
                   ? "branch " + head.substr(on_branch.size())
                   : "no branch, commit " + head.substr(0, 12);

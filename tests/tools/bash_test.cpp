@@ -378,6 +378,17 @@ TEST_CASE("what was shown of a command is bound to the programs it names") {
   CHECK(changes("make -j2", "Makefile"));
   x.folder.write("package.json", "{}\n");
   CHECK(changes("npm test", "package.json"));
+  // A line within a word, names that the shell makes, modules.
+  for (const auto* line :
+       {R"(sh -c "sh x.py")", R"(sh -x -c "sh x.py")", R"(bash <<< "sh x.py")",
+        R"(env -S "sh x.py")", R"(sh -c 'sh -c "sh x.py"')",
+        R"(bash -lc "cd sub && cd .. && ./x.py")", R"(sh $PWD/x.py)",
+        "sh x*.py", "sh ./x.p?", R"(\./x.py)", "python3 -m x",
+        "tar --checkpoint-action=exec=./x.py"}) {
+    CAPTURE(line);
+    CHECK(changes(line, "x.py"));
+  }
+  CHECK(changes(R"(sh -c "cd sub; ./c.sh")", "sub/c.sh"));
   CHECK_FALSE(changes("cat notes.txt >> x.log", "notes.txt"));
   CHECK_FALSE(changes("./run.sh", "notes.txt"));
 }

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <fnmatch.h>
 #include <set>
+#include <string>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
@@ -41,6 +43,22 @@ class found_programs {
     }
   }
 
+  /// The files that a pattern has now, by its last part.
+  void add_all(const std::string& pattern) {
+    const fs::path where{pattern};
+    const auto names = where.filename().string();
+    for (const auto& folder : std::vector{folders_}) {
+      std::error_code failed;
+      std::size_t left = most_programs;
+      fs::directory_iterator at{folder / where.parent_path(), failed};
+      for (; !failed && at != fs::end(at) && left > 0;
+           at.increment(failed), --left)
+        if (const auto name = at->path().filename().string();
+            ::fnmatch(names.c_str(), name.c_str(), FNM_PERIOD) == 0)
+          add((where.parent_path() / name).string(), true);
+    }
+  }
+
   /// Where `cd` leads: what follows may be there.
   void enter(std::string_view folder) {
     if (folders_.size() < most_folders)
@@ -75,15 +93,47 @@ std::vector<std::string_view> files_without_words(std::string_view program) {
   return {};
 }
 
-void add_part(const core::shell_part& part, found_programs& to) {
+void add_line(std::string_view line, found_programs& to, int depth);
+
+/// `-m a.b` of Python.
+void add_module(std::string name, found_programs& to) {
+  std::ranges::replace(name, '.', '/');
+  to.add(name + ".py", true);
+  to.add(name + "/__main__.py", true);
+}
+
+/// What the shell makes something of: its usual forms.
+void add_loose(std::string text, found_programs& to) {
+  for (const std::string_view here : {"$PWD/", "${PWD}/"})
+    for (auto at = text.find(here); at != text.npos; at = text.find(here))
+      text.replace(at, here.size(), "./");
+  std::erase(text, '\\');
+  to.add(text, true);
+}
+
+/// Words that hold a command of their own: `sh -c "cd sub; ./t.sh"`.
+bool may_be_line(std::string_view text) {
+  return text.find_first_of(" \t\n;&|") != text.npos;
+}
+
+void add_part(const core::shell_part& part, found_programs& to, int depth) {
+  constexpr int most_depth = 3;
   const bool moves =
       !part.empty() && (part[0].text == "cd" || part[0].text == "pushd");
   bool others = false;
+  bool module = false;
   for (const auto& word : part) {
+    if (depth < most_depth && may_be_line(word.text))
+      add_line(word.text, to, depth + 1);
+    if (word.kind == core::word_kind::glob) to.add_all(word.text);
+    if (word.kind == core::word_kind::open) add_loose(word.text, to);
     if (word.kind != core::word_kind::plain) continue;
     to.add(word.text, others);
-    if (const auto value = word.text.find('='); value != word.text.npos)
-      to.add(std::string_view{word.text}.substr(value + 1), others);
+    if (others) to.add(word.text + "/__main__.py", true);
+    if (std::exchange(module, word.text == "-m")) add_module(word.text, to);
+    for (const auto value : {word.text.find('='), word.text.rfind('=')})
+      if (value != word.text.npos)
+        to.add(std::string_view{word.text}.substr(value + 1), others);
     const auto name = fs::path{word.text}.filename().string();
     for (const auto file : files_without_words(name)) to.add(file, true);
     if (moves && &word != &part[0]) to.enter(word.text);
@@ -103,14 +153,18 @@ void add_words(std::string_view text, found_programs& to) {
   }
 }
 
+void add_line(std::string_view line, found_programs& to, int depth) {
+  const auto read = core::shell_parts(line);
+  for (const auto& part : read.parts) add_part(part, to, depth);
+  if (!read.clear)
+    for (const auto& piece : core::rough_commands(line)) add_words(piece, to);
+}
+
 }  // namespace
 
 std::string program_basis(std::string_view line, const fs::path& workspace) {
   found_programs out{workspace};
-  const auto read = core::shell_parts(line);
-  for (const auto& part : read.parts) add_part(part, out);
-  if (!read.clear)
-    for (const auto& piece : core::rough_commands(line)) add_words(piece, out);
+  add_line(line, out, 0);
   return std::move(out).take();
 }
 
