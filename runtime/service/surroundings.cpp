@@ -89,15 +89,13 @@ std::string first_line(const fs::path& file) {
   return x.text.substr(0, x.text.find('\n'));
 }
 
-/// The branch, and what git is in the middle of; read, not asked of git, which
-/// would execute what a repository's configuration names.
 /// What git lets a branch be called (git-check-ref-format), and no more of it:
 /// a folder may be a stranger's.
 bool is_plain_name(std::string_view head) {
   constexpr std::size_t most = 200;
   constexpr std::string_view ref = "ref: ";
   if (head.starts_with(ref)) head.remove_prefix(ref.size());
-  return head.size() <= most && is_utf8(head) &&
+  return head.size() <= most && is_text(head) &&
          std::ranges::all_of(head, [](unsigned char c) {
            return c > 0x20 && c != 0x7F &&
                   std::string_view{"~^:?*[\\"}.find(static_cast<char>(c)) ==
@@ -105,6 +103,8 @@ bool is_plain_name(std::string_view head) {
          });
 }
 
+/// The branch, and what git is in the middle of; read, not asked of git, which
+/// would execute what a repository's configuration names.
 std::string branch_text(const fs::path& root) {
   std::error_code ignored;
   auto git = root / ".git";
