@@ -105,18 +105,18 @@ std::optional<bool> writes(int fd, clock::time_point until) {
 }
 
 /// Of a process that has not been waited for.
-enum class ending { good, bad, late };
+enum class git_end { good, bad, late };
 
-ending wait_until(pid_t pid, clock::time_point until) {
+git_end wait_until(pid_t pid, clock::time_point until) {
   constexpr auto look = std::chrono::milliseconds{1};
   for (;;) {
     int status = 0;
     const auto done = ::waitpid(pid, &status, WNOHANG);
     if (done == pid)
-      return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? ending::good
-                                                           : ending::bad;
-    if (done < 0 && errno != EINTR) return ending::bad;
-    if (clock::now() >= until) return ending::late;
+      return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? git_end::good
+                                                           : git_end::bad;
+    if (done < 0 && errno != EINTR) return git_end::bad;
+    if (clock::now() >= until) return git_end::late;
     std::this_thread::sleep_for(look);
   }
 }
@@ -172,10 +172,10 @@ void ask_git(const fs::path& root, const std::vector<std::string>& settings,
   const auto changed = writes(read_end.get(), until);
   if (changed) {
     // What it would still name changes nothing.
-    const auto how = *changed ? ending::late : wait_until(pid, until);
-    if (*changed || how == ending::good) to.put({changed});
-    if (how == ending::bad) to.put({});
-    if (how != ending::late) return;
+    const auto how = *changed ? git_end::late : wait_until(pid, until);
+    if (*changed || how == git_end::good) to.put({changed});
+    if (how == git_end::bad) to.put({});
+    if (how != git_end::late) return;
   }
   to.put({{}, true});  // unless it is known
   reap(pid);
