@@ -160,10 +160,10 @@ void call_host_state::stop(const attempt_key& key) {
   const auto& call = calls.at(key);
   if (call.pool)
     return self->send(call.pool, work::stop{key.first, key.second});
-  if (call.ended)
+  if (!call.orphan && call.ended)
     refuse(call.link, call.tag, key,
            {errc::tool_unavailable, name, drain_is_over}, true);
-  else
+  else if (!call.orphan)
     refuse(call.link, call.tag, key,
            {errc::cancelled, name, "the call was stopped before it began"});
   forget(key);
@@ -263,7 +263,8 @@ void call_host_state::on_done(work::done& x) {
                   " bytes, more than a node sends (cluster.max_frame)"};
   }
   auto output = setup.whole_output ? setup.whole_output(x.id) : nullptr;
-  if (!output) return finish(key, std::move(x));
+  // On the link of an orphan nobody would ever say that there is room.
+  if (!output || call->orphan) return finish(key, std::move(x));
   const auto token = call->tag.token;
   auto& end = endings[token];
   end = {key, call->link, std::move(x), std::move(output)};
@@ -315,8 +316,11 @@ std::shared_ptr<run_work> call_host_state::work_of(const run_id& run) {
 }
 
 /// Nobody hears what its calls come to; they are ended by the ladder. A call
-/// that has not begun never does.
+/// that has not begun never does. Nothing more is said of them: an origin that
+/// stood still would take what the ladder did for what the call came to.
 void call_host_state::on_origin_lost(const origin_lost& x) {
+  for (auto& [key, call] : calls)
+    call.orphan = call.orphan || call.link == x.link;
   for (auto& [token, end] : endings)  // nobody says that he has room
     if (end.link == x.link) give_up(end);
   if (const auto ended = stop_those(x.link))

@@ -55,6 +55,7 @@ struct call_host_state {
     std::optional<error> overdue{};  ///< which of them is over
     bool ended = false;              ///< by the node, which is told to end
     bool started = false;
+    bool orphan = false;         ///< who gave it is lost: nobody hears of it
     tool_worker_actor worker{};  ///< who wants the acks of its progress
   };
   /// A result that waits until the whole output has gone before it.
@@ -107,6 +108,7 @@ struct call_host_state {
   std::shared_ptr<run_work> work_of(const run_id& run);
   template <class... Ts>
   void say(const hosted& x, Ts&&... xs) {
+    if (x.orphan) return;
     self->send(
         setup.gate,
         to_peer{x.link, caf::make_message(x.tag, std::forward<Ts>(xs)...)});

@@ -278,6 +278,21 @@ TEST_CASE("a node forgets outputs that nobody takes any more") {
   CHECK(x.drained);
 }
 
+TEST_CASE("a call whose origin is lost leaves its place with a long output") {
+  cluster_scene x;
+  x.hold_pieces = true;
+  x.give("a");
+  caf::anon_send_exit(x.line_to_origin, caf::exit_reason::kill);
+  x.settle();
+  x.pass(1s);
+  x.output = std::make_shared<long_output>(8u << 20);
+  x.answer("a", "zz");  // what its stop came to
+  caf::anon_send(x.node, begin_drain{});
+  x.settle();
+  x.pass(1s);
+  CHECK(x.drained);
+}
+
 TEST_CASE(
     "of two that dialled each other at once the smaller name dials again") {
   cluster_scene x;  // "origin" has dialled "alpha"
