@@ -142,7 +142,7 @@ TEST_CASE("what is removed is one configuration's own") {
   write("one.toml", "modern");
   write("two.toml", "legacy");
   const auto with = [&](const std::string& file, std::vector<std::string> x) {
-    x.insert(x.end(), {"--config", file});
+    x.insert(x.begin() + 1, {"--config", file});  // before any "--"
     return mcp(folder, std::move(x));
   };
   CHECK(with("one.toml", {"approve", "l", "--yes"}).status == 0);
