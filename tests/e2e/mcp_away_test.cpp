@@ -64,7 +64,8 @@ TEST_CASE("a run is on record before a server of its tools is there") {
   // It never answers: who waited for it would fail by the test's own limits.
   write_server(
       folder, "[[steps]]\ntext = \"Done.\"\n",
-      liar("agents = [\"default\"]\nstartup_timeout = \"10m\"\n", "mute"));
+      liar("agents = [\"default\"]\nstartup_timeout = \"10m\"\n", "mute") +
+          "[agents.free]\ntools = [\"read\"]\n");
   served server{folder};
   const auto who = server.user();
   const auto run = who.post("/v1/runs", {{"task", "go"}});
@@ -137,7 +138,8 @@ TEST_CASE("who waits for a server ends with its signal, and its limit") {
   const work_folder folder;
   folder.configure(
       model.url("/v1"),
-      liar("agents = [\"default\"]\nstartup_timeout = \"10m\"\n", "mute"));
+      liar("agents = [\"default\"]\nstartup_timeout = \"10m\"\n", "mute") +
+          "[agents.free]\ntools = [\"read\"]\n");
   program run{installed_riffle(), folder, {"run", "go"}};
   REQUIRE(eventually([&] { return has(run.err(), "is waited for: 10m"); }));
   run.signal(SIGTERM);
