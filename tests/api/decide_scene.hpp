@@ -29,8 +29,8 @@ text = "It said: {{result.0}}"
 /// A runtime with a tool that changes something: it notes with what.
 struct decide_scene {
   explicit decide_scene(const std::string& script = one_change,
-                       const std::string& mode = "wait",
-                       std::shared_ptr<storage::journal> stored = {}) {
+                        const std::string& mode = "wait",
+                        std::shared_ptr<storage::journal> stored = {}) {
     config::config config;
     config.runtime.log.level = "off";
     config.models["default"].dialect = "scripted";
