@@ -44,7 +44,7 @@ class found_programs {
   }
 
   /// The files that a pattern has now, by its last part.
-  void add_all(const std::string& pattern) {
+  void add_all(const std::string& pattern, bool any) {
     const fs::path where{pattern};
     const auto names = where.filename().string();
     for (const auto& folder : std::vector{folders_}) {
@@ -55,7 +55,7 @@ class found_programs {
            at.increment(failed), --left)
         if (const auto name = at->path().filename().string();
             ::fnmatch(names.c_str(), name.c_str(), FNM_PERIOD) == 0)
-          add((where.parent_path() / name).string(), true);
+          add((where.parent_path() / name).string(), any);
     }
   }
 
@@ -103,12 +103,12 @@ void add_module(std::string name, found_programs& to) {
 }
 
 /// What the shell makes something of: its usual forms.
-void add_loose(std::string text, found_programs& to) {
+void add_loose(std::string text, bool any, found_programs& to) {
   for (const std::string_view here : {"$PWD/", "${PWD}/"})
     for (auto at = text.find(here); at != text.npos; at = text.find(here))
       text.replace(at, here.size(), "./");
   std::erase(text, '\\');
-  to.add(text, true);
+  to.add(text, any);
 }
 
 /// Words that hold a command of their own: `sh -c "cd sub; ./t.sh"`.
@@ -125,8 +125,8 @@ void add_part(const core::shell_part& part, found_programs& to, int depth) {
   for (const auto& word : part) {
     if (depth < most_depth && may_be_line(word.text))
       add_line(word.text, to, depth + 1);
-    if (word.kind == core::word_kind::glob) to.add_all(word.text);
-    if (word.kind == core::word_kind::open) add_loose(word.text, to);
+    if (word.kind == core::word_kind::glob) to.add_all(word.text, others);
+    if (word.kind == core::word_kind::open) add_loose(word.text, others, to);
     if (word.kind != core::word_kind::plain) continue;
     to.add(word.text, others);
     if (others) to.add(word.text + "/__main__.py", true);
