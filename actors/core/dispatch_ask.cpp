@@ -46,9 +46,10 @@ bool dispatch_queue::ask_again(entry& x, dispatch_effects& out) {
   x.again = true;
   undecided_.insert(x.place);
   agreed_.erase(x.place);
-  out.emplace_back(request_approval{x.call, std::exchange(x.doubted, false)
-                                                ? ask_reason::doubted
-                                                : ask_reason::again});
+  const bool doubted = std::exchange(x.doubted, false);
+  out.emplace_back(request_approval{x.call, x.attempt > 0 ? ask_reason::resumed
+                                            : doubted     ? ask_reason::doubted
+                                                          : ask_reason::again});
   return true;
 }
 

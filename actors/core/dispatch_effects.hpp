@@ -16,7 +16,7 @@
 
 namespace riffle::core {
 
-/// Why a decision is asked for.
+/// Why a decision is asked for; from `again` on one was there already.
 enum class ask_reason : std::uint8_t {
   now,    ///< nothing that would change what is shown is open
   ahead,  ///< an earlier call still is: may be answered by `on_postponed`
@@ -25,6 +25,10 @@ enum class ask_reason : std::uint8_t {
   /// As `again`, but an earlier call has failed since: a person says whether it
   /// shall run all the same.
   doubted,
+  /// Approved, and under way when the process ended; it may begin again. Is
+  /// what was shown still so? If not, it is too late for a question: its answer
+  /// is a no, which tells the model what is unknown.
+  resumed,
 };
 
 /// Ask for a person's (or the policy's) decision; answer: `on_decision`. Of

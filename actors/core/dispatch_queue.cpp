@@ -113,7 +113,7 @@ dispatch_effects dispatch_queue::on_decision(const call_id& id, bool approved,
     return out;
   }
   if (x->at == phase::withdrawing) {
-    settle(*x, failed(x->stop_as, *x->stop_error, 0), out);
+    settle(*x, failed(x->stop_as, *x->stop_error, x->attempt), out);
   } else if (approved) {
     x->approved = true;
     x->at = phase::ready;
@@ -121,8 +121,8 @@ dispatch_effects dispatch_queue::on_decision(const call_id& id, bool approved,
     fresh_.insert(x->place);
   } else {
     error why{code, op, std::move(reason)};
-    const auto how = outcome_of(why);
-    settle(*x, failed(how, std::move(why), 0), out);
+    const auto how = x->attempt > 0 ? outcome::interrupted : outcome_of(why);
+    settle(*x, failed(how, std::move(why), x->attempt), out);
   }
   start_what_can(out, now);
   finish_drain(out);
@@ -297,10 +297,10 @@ void dispatch_queue::restore(std::vector<restored_call> open,
     x.again = r.again;
     x.edited = !x.call.edited_from.empty();
     // Whether an earlier call was open then is not on record.
-    x.ahead = limits_.ask_ahead && x.approved && !r.begun;
-    x.doubted = x.ahead && r.doubted;
+    x.ahead = r.begun ? x.call.needs_approval : limits_.ask_ahead && x.approved;
+    x.doubted = x.ahead && r.doubted && !r.begun;
     if (x.approved || r.begun) decided(x);
-    if (x.doubted) agreed_.erase(x.place);
+    if (x.doubted || r.begun) agreed_.erase(x.place);
     if (r.acting > 0) {
       x.attempt = std::max(x.attempt, r.acting);
       x.working = x.orphaned = true;

@@ -58,7 +58,7 @@ void dispatch_queue::check_limits(entry& x, dispatch_effects& out,
       break;
     }
     case phase::withdrawing:
-      settle(x, failed(x.stop_as, *x.stop_error, 0), out);
+      settle(x, failed(x.stop_as, *x.stop_error, x.attempt), out);
       break;
     case phase::stopping: {
       auto why = *x.stop_error;

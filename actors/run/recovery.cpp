@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "actors/core/dispatch_detail.hpp"
 #include "actors/tools/proposal_tracker.hpp"
 #include "messages/runtime_note.hpp"
 
@@ -26,6 +27,15 @@ std::string wrong_answer(const call_record& x) {
                        (x.err->code == errc::invalid_arguments ||
                         x.err->code == errc::truncated);
   return refused ? x.err->message : std::string{};
+}
+
+bool has_begun(const call_record& x) {
+  return x.stage == call_stage::intent || x.stage == call_stage::running;
+}
+
+/// Its work was cut, and may be done once more.
+bool begins_again(const call_record& x) {
+  return has_begun(x) && core::dispatch_detail::may_repeat(x.call);
 }
 
 /// How the calls of a step that are open were asked about.
@@ -56,7 +66,7 @@ void add_open(recovery_plan& out, const call_record& x,
   open.call = x.call;
   open.attempt = x.attempt;
   open.announced = x.announced;
-  open.begun = x.stage == call_stage::intent || x.stage == call_stage::running;
+  open.begun = has_begun(x);
   open.approved = x.approved;
   open.decision_reason = x.decision_reason;
   if (x.err) open.decision_code = x.err->code;
@@ -198,6 +208,8 @@ tracker_start plan_tracker(const storage::run_snapshot& snapshot) {
   for (const auto& x : snapshot.session.calls)
     if (x.stage == call_stage::waiting && x.approved.value_or(true))
       (x.approved ? approved : undecided).emplace(x.call.id, &x);
+    else if (begins_again(x))
+      approved.emplace(x.call.id, &x);
   for (const auto& x : snapshot.session.proposals) {
     const auto& what = x.what;
     if (what.run != snapshot.run.id) continue;
@@ -212,7 +224,8 @@ tracker_start plan_tracker(const storage::run_snapshot& snapshot) {
                                 undecided_call{call->second->call, what});
     if (const auto call = approved.find(what.call);
         call != approved.end() && x.decided &&
-        x.decided->how == events::proposal_outcome::approved)
+        x.decided->how == events::proposal_outcome::approved &&
+        !(begins_again(*call->second) && what.definition.empty()))
       out.agreed.insert_or_assign(
           what.call, undecided_call{call->second->call, what, x.decided});
   }

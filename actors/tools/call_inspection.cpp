@@ -69,7 +69,8 @@ bool covers(const storage::grant_record& grant, const std::string& folder,
     return false;
   switch (grant.scope) {
     case always_scope::none: break;
-    case always_scope::call: return grant.what == call.arguments;
+    case always_scope::call:
+      return tools::are_same_arguments(grant.what, call.arguments);
     case always_scope::pattern:
       return core::always_matches(grant.what, subject);
     case always_scope::tool: return true;

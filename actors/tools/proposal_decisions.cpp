@@ -146,6 +146,8 @@ void proposal_tracker_state::on_second_look(const call_inspected& x) {
                                  (!x.changed || is_as_shown(shown, x.what));
   const auto next = ledger.after_look(x.id, seen.failure.has_value(), holds);
   auto known = take(x.id);
+  if (known.resumed && next != core::look_again::resolve)
+    return refuse_resumed(known, seen);
   switch (next) {
     case core::look_again::refuse: return refuse_approved(known, *seen.failure);
     case core::look_again::replace:
@@ -263,14 +265,19 @@ void proposal_tracker_state::postpone(const undecided_call& x) {
 }
 
 /// Nobody saw what Riffle approved by itself.
-void proposal_tracker_state::check_again(tool_call call, bool doubted) {
-  const auto id = call.id;
+void proposal_tracker_state::check_again(approval_request& x) {
+  const auto id = x.call.id;
   auto known = agreed.extract(id);
   if (!known) known = start.agreed.extract(id);
-  if (!known) return answer({id, true, {}});
-  auto& open = waiting[id] = std::move(known.mapped());
-  open.doubted = doubted;
-  open.call = std::move(call);
+  if (!known && !spec->cause) return answer({id, true, {}});
+  auto& open = waiting[id];
+  if (known)
+    open = std::move(known.mapped());
+  else
+    open.approved = spec->cause->decided;
+  open.doubted = x.why == core::ask_reason::doubted;
+  open.resumed = x.why == core::ask_reason::resumed;
+  open.call = std::move(x.call);
   open.again = true;
   ledger.on_approved(id);
   look_at_next();
@@ -278,8 +285,25 @@ void proposal_tracker_state::check_again(tool_call call, bool doubted) {
 
 void proposal_tracker_state::on_again(const undecided_call& x) {
   approval_decision out{x.call.id, x.approved.has_value(), {}};
-  if (out.approved) out.basis = basis_of(*x.approved, x.record);
+  if (out.approved)
+    out.basis =
+        basis_of(*x.approved, spec->cause ? spec->cause->what : x.record);
   answer(std::move(out));
+}
+
+/// Not on record: it is looked at again if the process ends here, too.
+void proposal_tracker_state::refuse_resumed(const undecided_call& x,
+                                            const call_inspection& seen) {
+  const std::string why =
+      seen.failure ? "cannot be compared with what was approved (" +
+                         seen.failure->message + ")"
+                   : "is no longer what was approved: its tool, its program or "
+                     "what it works on has changed since";
+  answer({x.call.id, false,
+          "the runtime stopped while this call was under way, and it " + why +
+              "; it does not begin again, and its outcome is unknown: check "
+              "before you repeat it",
+          errc::interrupted});
 }
 
 void proposal_tracker_state::answer(approval_decision x) {

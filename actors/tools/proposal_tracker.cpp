@@ -89,9 +89,7 @@ void proposal_tracker_state::begin(run_peers& x) {
 
 void proposal_tracker_state::on_request(approval_request& x) {
   const bool ahead = x.why == core::ask_reason::ahead;
-  const bool doubted = x.why == core::ask_reason::doubted;
-  if (doubted || x.why == core::ask_reason::again)
-    return check_again(std::move(x.call), doubted);
+  if (x.why >= core::ask_reason::again) return check_again(x);
   if (x.why == core::ask_reason::anew) {
     ledger.on_resumed(x.call.id);
     look_at_next();

@@ -24,6 +24,7 @@ struct undecided_call {
   bool ahead = false;    ///< an earlier call was open when it was asked
   bool again = false;    ///< approved before, and about to begin
   bool doubted = false;  ///< so, and one of these has failed
+  bool resumed = false;  ///< so, and the process ended while it was at work
 };
 
 /// Looks of a run at a time: what hangs keeps a few threads.
@@ -35,7 +36,7 @@ struct tracker_start {
   std::map<call_id, undecided_call> open;
   /// Of this run; nothing waits for them.
   std::vector<storage::proposal_record> open_proposals;
-  /// Calls that a person approved, and that did not begin.
+  /// Calls that a person approved, and that begin, or may begin again.
   std::map<call_id, undecided_call> agreed = {};
 };
 
@@ -77,9 +78,11 @@ struct proposal_tracker_state {
                       const std::string& reason, bool unasked = false);
   /// Of the call that this run executes, which was approved in another one.
   void check_cause(const tool_call& call);
-  /// Of a call that was approved ahead and is about to begin.
-  void check_again(tool_call call, bool doubted);
+  /// Of a call that was approved before and is about to begin.
+  void check_again(approval_request& x);
   void on_again(const undecided_call& x);
+  /// It has begun once, so that nobody can be asked.
+  void refuse_resumed(const undecided_call& x, const call_inspection& seen);
   void postpone(const undecided_call& x);
   void look_at_next();
   void on_first_looks(const core::ask_order<call_inspection>::ready& seen);

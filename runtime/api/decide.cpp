@@ -33,6 +33,11 @@ expected<decided> runtime::decide(const proposal_id& id, decision x) {
   return out;
 }
 
+expected<changed_call_view> runtime::preview_change(const proposal_id& id,
+                                                    std::string arguments) {
+  return impl_->uses->decisions.preview(id, std::move(arguments));
+}
+
 expected<std::vector<grant_record>> runtime::grants(
     const std::optional<session_id>& of) {
   return impl_->uses->proposals.grants(of);

@@ -204,7 +204,8 @@ class run {
 /// whatever process.
 struct decided {
   /// accepted: it holds; too_late: another one holds, see `now`; stale: made
-  /// for other arguments, nothing changed; unknown: no such proposal.
+  /// for other arguments, or what they act on has changed since they were shown
+  /// (see `decision::basis`), nothing changed; unknown: no such proposal.
   decision_verdict verdict = decision_verdict::unknown;
   std::optional<proposal> now{};  ///< as it stands; nothing: unknown
   /// An approved call that its run did not wait for (`approvals.mode` =
@@ -348,6 +349,13 @@ class runtime {
   /// not valid, or a rule denies them: the proposal stays open),
   /// `storage_unavailable`; for a new run as `start`.
   [[nodiscard]] expected<decided> decide(const proposal_id& id, decision x);
+
+  /// What a proposal's call would do with other arguments (a JSON object), for
+  /// a person who changes them: see `decision::basis`. Nothing is decided.
+  /// Blocks: it reads files, and may ask the tool. Fails with `not_found`, and
+  /// as `decide` does of arguments that cannot be approved.
+  [[nodiscard]] expected<changed_call_view> preview_change(
+      const proposal_id& id, std::string arguments);
 
   /// What was approved once and for all, oldest first: of a session, or all.
   [[nodiscard]] expected<std::vector<grant_record>> grants(

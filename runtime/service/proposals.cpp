@@ -46,6 +46,7 @@ storage::decision_record to_record(proposal_id id, decision x) {
   out.by = std::move(x.by);
   out.reason = std::move(x.reason);
   out.arguments = std::move(x.arguments).value_or("");
+  out.basis = std::move(x.basis);
   out.always = x.approved ? x.always : always_scope::none;
   out.kept = x.kept && out.always != always_scope::none;
   out.at = system_wall_time();
@@ -194,7 +195,13 @@ void decisions::decide(proposal_id id, decision x, bool may_start,
 expected<decision_result> decisions::store(storage::decision_record x,
                                            const std::string& digest) const {
   if (auto why = parts_->door->failure()) return unexpected{std::move(*why)};
-  if (auto ok = check(x); !ok) return unexpected{std::move(ok.error())};
+  const auto holds = check(x);
+  if (!holds) return unexpected{holds.error()};
+  if (!*holds) {
+    auto now = find_proposal(*parts_->journal, x.proposal);
+    if (!now) return unexpected{std::move(now.error())};
+    return decision_result{decision_verdict::stale, std::move(*now), {}, false};
+  }
   auto answer = parts_->journal->decide(std::move(x), digest);
   if (!answer) return unexpected{std::move(answer.error())};
   if (answer->now && answer->now->decided)
@@ -204,16 +211,17 @@ expected<decision_result> decisions::store(storage::decision_record x,
 
 /// What cannot be done with this proposal is said before anything is stored;
 /// that there is none, or that it was decided, when it is.
-expected<void> decisions::check(storage::decision_record& x) const {
+expected<bool> decisions::check(storage::decision_record& x) const {
   const auto found = find_proposal(*parts_->journal, x.proposal);
   if (!found) return unexpected{found.error()};
-  if (!*found || (*found)->decided) return {};
+  if (!*found || (*found)->decided) return true;
   const auto& what = (*found)->what;
   if (x.how == events::proposal_outcome::approved)
-    if (auto ok = check_approval(x, what); !ok) return ok;
+    if (auto ok = check_approval(x, what); !ok) return unexpected{ok.error()};
   if (!x.arguments.empty() && storage::is_for_later(what))
-    if (auto ok = check_free(*parts_->journal, what); !ok) return ok;
-  return x.arguments.empty() ? expected<void>{} : check_edit(x, what);
+    if (auto ok = check_free(*parts_->journal, what); !ok)
+      return unexpected{ok.error()};
+  return x.arguments.empty() ? expected<bool>{true} : check_edit(x, what);
 }
 
 expected<void> decisions::check_approval(
@@ -237,17 +245,26 @@ expected<void> decisions::check_approval(
              : check_folder(what.folder, "proposal " + what.id.value);
 }
 
-expected<void> decisions::check_edit(
+expected<bool> decisions::check_edit(
     storage::decision_record& x, const storage::proposal_record& what) const {
+  auto seen = look_at(std::move(x.arguments), what);
+  if (!seen) return unexpected{std::move(seen.error())};
+  if (!x.basis.empty() && x.basis != seen->basis) return false;
+  x.arguments = std::move(seen->arguments);
+  x.basis = std::move(seen->basis);
+  return true;
+}
+
+expected<changed_call_view> decisions::look_at(
+    std::string arguments, const storage::proposal_record& what) const {
   if (what.source != events::proposal_source::tool_call)
     return unexpected{refused(what.id, "is no tool call: it has no arguments")};
   const auto registry = parts_->tools_now();
   const auto* tool = registry->find(what.tool);
   // A tool that only the run's own process knows is checked there.
-  if (tool == nullptr) return {};
-  auto checked = registry->check(what.tool, x.arguments);
+  if (tool == nullptr) return changed_call_view{std::move(arguments), {}, {}};
+  auto checked = registry->check(what.tool, arguments);
   if (!checked) return unexpected{std::move(checked.error())};
-  x.arguments = std::move(checked->text);
   const auto run = parts_->journal->load_run(what.run);
   if (!run) return unexpected{run.error()};
   auto settings = parts_->config->tools;
@@ -256,12 +273,22 @@ expected<void> decisions::check_edit(
   if (!how) return unexpected{how.error()};
   if (how->policy == core::approval_policy::deny)
     return unexpected{denied_call(what.tool)};
-  const auto would = preview_for_person(**tool, checked->value,
-                                        settings.of(what.tool).workspace);
-  if (!would) return unexpected{would.error()};
+  auto would = preview_for_person(**tool, checked->value,
+                                  settings.of(what.tool).workspace);
+  if (!would) return unexpected{std::move(would.error())};
   if (would->impossible) return unexpected{*would->impossible};
-  x.basis = would->basis;
-  return {};
+  return changed_call_view{std::move(checked->text), std::move(would->text),
+                           std::move(would->basis)};
+}
+
+expected<changed_call_view> decisions::preview(const proposal_id& id,
+                                               std::string arguments) const {
+  const auto found = find_proposal(*parts_->journal, id);
+  if (!found) return unexpected{found.error()};
+  if (!*found)
+    return unexpected{
+        error{errc::not_found, "proposals", "there is no " + id.value}};
+  return look_at(std::move(arguments), (*found)->what);
 }
 
 /// Leaves it to the inbox while the session is busy.

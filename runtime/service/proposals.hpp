@@ -75,15 +75,24 @@ class decisions {
   void decide(proposal_id id, decision x, bool may_start, reader_maker reader,
               const reply<decision_result>& to) const;
 
+  /// See `runtime::preview_change`. It may read files and ask the tool.
+  expected<changed_call_view> preview(const proposal_id& id,
+                                      std::string arguments) const;
+
  private:
   expected<decision_result> store(storage::decision_record x,
                                   const std::string& digest) const;
-  expected<void> check(storage::decision_record& x) const;
+  /// False: what its arguments act on is no longer as it was shown.
+  expected<bool> check(storage::decision_record& x) const;
   expected<void> check_approval(const storage::decision_record& x,
                                 const storage::proposal_record& what) const;
-  /// Puts the canonical text of edited arguments in their place.
-  expected<void> check_edit(storage::decision_record& x,
+  /// Puts the canonical text of edited arguments in their place, and binds
+  /// them to what they act on.
+  expected<bool> check_edit(storage::decision_record& x,
                             const storage::proposal_record& what) const;
+  /// What cannot be approved fails.
+  expected<changed_call_view> look_at(
+      std::string arguments, const storage::proposal_record& what) const;
   void start(decision_result x, reader_maker reader,
              const reply<decision_result>& to) const;
 

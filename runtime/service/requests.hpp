@@ -179,6 +179,17 @@ struct decision {
   /// `digest` of the proposal, or of the event, that the person was shown: a
   /// decision about anything else is `stale`. Empty: not checked.
   std::string digest{};
+  /// With `arguments`: `changed_call_view::basis` of what the person was shown
+  /// of them; if it is another one by now, it is `stale`. Empty: they are
+  /// bound to what they act on when the decision is stored.
+  std::string basis{};
+};
+
+/// What a proposal's call would do with other arguments.
+struct changed_call_view {
+  std::string arguments{};  ///< canonical
+  std::string preview{};    ///< for a person; may be empty
+  std::string basis{};      ///< changes with what it acts on; may be empty
 };
 
 /// What a list says of a session.

@@ -321,6 +321,63 @@ text = "done"
   std::filesystem::remove(home / name);
 }
 
+TEST_CASE("changed arguments are decided about as they were shown") {
+  decide_scene x{R"(
+[[steps]]
+calls = [{ tool = "bash", arguments = { command = "true" } }]
+[[steps]]
+text = "done"
+)"};
+  const auto going = x.start();
+  const auto id = x.await_one().what.id;
+  const auto script = std::filesystem::current_path() /
+                      ("decided-" + std::to_string(::getpid()) + ".sh");
+  const auto changed =
+      json{{"command", "sh " + script.filename().string()}}.dump();
+  std::ofstream{script} << "true";
+  const auto shown = x.rt->preview_change(id, changed);
+  REQUIRE(shown);
+  CHECK(shown->arguments == changed);
+  REQUIRE_FALSE(shown->basis.empty());
+  std::ofstream{script} << "exit 3";
+  auto yes = with(changed);
+  yes.basis = shown->basis;
+  const auto late = x.rt->decide(id, yes);
+  REQUIRE(late);
+  CHECK(late->verdict == decision_verdict::stale);
+  CHECK(x.rt->proposals({.undecided = true})->size() == 1);
+  const auto now = x.rt->preview_change(id, changed);
+  REQUIRE(now);
+  CHECK(now->basis != shown->basis);
+  yes.basis = now->basis;
+  const auto done = x.rt->decide(id, yes);
+  REQUIRE(done);
+  CHECK(done->verdict == decision_verdict::accepted);
+  end_of(going);
+  std::filesystem::remove(script);
+}
+
+TEST_CASE("what cannot be approved has no preview of a change") {
+  decide_scene x{R"(
+[[steps]]
+calls = [{ tool = "write", arguments = { path = "a.txt", content = "x" } }]
+[[steps]]
+text = "done"
+)"};
+  const auto going = x.start();
+  const auto id = x.await_one().what.id;
+  const auto outside =
+      x.rt->preview_change(id, R"({"path":"/etc/riffle","content":"x"})");
+  REQUIRE_FALSE(outside);
+  CHECK(outside.error().message.find("outside") != std::string::npos);
+  CHECK_FALSE(x.rt->preview_change(id, "{"));
+  const auto none = x.rt->preview_change(proposal_id{"prop_none"}, "{}");
+  REQUIRE_FALSE(none);
+  CHECK(none.error().code == errc::not_found);
+  going.cancel();
+  end_of(going);
+}
+
 TEST_CASE("proposals in words have no arguments to edit") {
   decide_scene x{R"(
 [[steps]]

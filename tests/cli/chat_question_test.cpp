@@ -170,6 +170,13 @@ TEST_CASE("what was changed of a call stands there when it is asked again") {
   REQUIRE(riffle.read_next(question));
   x.folder.write("made", "theirs");
   riffle.answer("y");
+  REQUIRE(riffle.read_next("Nothing was decided"));
+  REQUIRE(riffle.read_next("(as you changed it)"));
+  REQUIRE(riffle.read_next("-theirs"));
+  REQUIRE(riffle.read_next("+mine"));
+  REQUIRE(riffle.read_next("Run it with your arguments?"));
+  REQUIRE(riffle.read_next(question));
+  riffle.answer("y");
   REQUIRE(riffle.read_next("(as you changed it)"));
   REQUIRE(riffle.read_next("-theirs"));
   REQUIRE(riffle.read_next("+mine"));

@@ -210,6 +210,37 @@ TEST_CASE("what was approved before a crash is looked at again") {
   CHECK(letters(queue.on_decision(a, true, {}, t0)) == "c");
 }
 
+TEST_CASE("what was at work before a crash is looked at when it begins again") {
+  const bool asks_ahead = GENERATE(true, false);
+  dispatch_queue queue{asks_ahead ? ahead() : dispatch_limits{}};
+  restored_call open;
+  open.call = asked(a);
+  open.call.idempotent = true;
+  open.attempt = 2;
+  open.announced = open.begun = true;
+  open.approved = true;
+  open.doubted = true;  // it was approved, and had begun, all the same
+  queue.restore({open}, {});
+  CHECK(requests(queue.on_gate(true, t0)) == asks{{a, ask_reason::resumed}});
+  SECTION("it is as it was") {
+    const auto effects = queue.on_decision(a, true, {}, t0);
+    REQUIRE(effects.size() == 1);
+    CHECK(std::get<begin_call>(effects[0]).attempt == 3);
+    CHECK_FALSE(std::get<begin_call>(effects[0]).announce);
+  }
+  SECTION("it is not, or the run ends meanwhile") {
+    const bool ends = GENERATE(true, false);
+    if (ends) queue.on_drain(drain_reason::cancelled, t0);
+    const auto effects =
+        queue.on_decision(a, false, "changed", t0, errc::interrupted);
+    const auto& end = std::get<settle_call>(effects.at(0));
+    CHECK(end.result.how == (ends ? outcome::cancelled : outcome::interrupted));
+    CHECK(end.result.attempts == 2);
+    CHECK(end.result.err->message.find(ends ? "it may have taken effect"
+                                            : "changed") != std::string::npos);
+  }
+}
+
 TEST_CASE("what was doubted before a crash is doubted behind it") {
   const auto behind_no = GENERATE(true, false);
   dispatch_queue queue{ahead()};

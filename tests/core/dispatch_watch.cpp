@@ -154,13 +154,12 @@ void dispatch_watch::take(const core::dispatch_effects& effects) {
 void dispatch_watch::see(const core::request_approval& x) {
   auto& seen = at(x.call.id);
   REQUIRE(x.call.needs_approval);
-  REQUIRE_FALSE(seen.announced);
+  REQUIRE(seen.announced == (x.why == core::ask_reason::resumed));
   check_asked(seen, x.why);
   if (x.why == core::ask_reason::anew) return;
   REQUIRE_FALSE(seen.asked);
   // Consent was for another place.
-  const bool again =
-      x.why == core::ask_reason::again || x.why == core::ask_reason::doubted;
+  const bool again = x.why >= core::ask_reason::again;
   if (seen.approved && !again) REQUIRE((x.call.judged && seen.cleared));
   seen.approved = false;
   seen.ahead = x.why == core::ask_reason::ahead;
@@ -174,7 +173,7 @@ void dispatch_watch::see(const core::request_approval& x) {
 /// Who is asked sees what the call would do.
 void dispatch_watch::check_asked(const seen_call& x,
                                  core::ask_reason why) const {
-  if (why == core::ask_reason::again || why == core::ask_reason::doubted) {
+  if (why >= core::ask_reason::again) {
     REQUIRE(x.approved);
     return check_order(x);
   }
@@ -262,7 +261,9 @@ void dispatch_watch::see(const core::settle_call& x) {
   REQUIRE_FALSE((seen.asked || seen.was_asked));
   REQUIRE((x.result.how == outcome::ok) == !x.result.err.has_value());
   if (x.result.how == outcome::ok) REQUIRE(seen.announced);
-  if (seen.denied) REQUIRE(x.result.how == outcome::denied);
+  if (seen.denied)
+    REQUIRE(x.result.how ==
+            (seen.attempt > 0 ? outcome::interrupted : outcome::denied));
   // Nothing is told of work that never was, and of a lost one no success.
   if (seen.attempt == 0 && x.result.how == outcome::ok)
     REQUIRE(!x.result.metadata.empty());

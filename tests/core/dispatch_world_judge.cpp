@@ -69,15 +69,18 @@ void dispatch_world::see(const core::judge_start& x) {
 bool dispatch_world::asks_nobody(const core::request_approval& x) {
   const auto id = x.call.id;
   if (x.why == core::ask_reason::anew) return true;
-  const bool again = x.why == core::ask_reason::again && chance(70);
+  const bool resumed = x.why == core::ask_reason::resumed;
+  const bool again =
+      resumed || (x.why == core::ask_reason::again && chance(70));
+  const bool same = !resumed || chance(70);
   const bool later =
       x.why == core::ask_reason::ahead && !pending(id) && chance(30);
   if (!again && !later) return false;
-  answers_.emplace_back([this, id, again] {
+  answers_.emplace_back([this, id, again, same] {
     if (!watch_.knows(id)) return;
     if (again) {
-      watch_.decided(id, true);
-      take(queue_.on_decision(id, true, {}, now_));
+      watch_.decided(id, same);
+      take(queue_.on_decision(id, same, "changed", now_, errc::interrupted));
     } else {
       watch_.postponed(id);
       take(queue_.on_postponed(id, now_));

@@ -167,9 +167,11 @@ void obvious_queue::advance(entry& x, dispatch_effects& out, time_point now) {
     x.at = phase::approving;
     x.approved = x.outdated = false;
     x.again = true;
-    out.emplace_back(request_approval{x.call, std::exchange(x.doubted, false)
-                                                  ? ask_reason::doubted
-                                                  : ask_reason::again});
+    const bool doubted = std::exchange(x.doubted, false);
+    out.emplace_back(request_approval{x.call, x.attempt > 0
+                                                  ? ask_reason::resumed
+                                              : doubted ? ask_reason::doubted
+                                                        : ask_reason::again});
     return;
   }
   if (!x.call.control && in_flight_ >= limits_.max_in_flight) {
@@ -225,7 +227,7 @@ void obvious_queue::settle(entry& x, call_result result, dispatch_effects& out,
     if (later && acted && other.at == phase::approving && other.ahead)
       other.outdated = true;
     if (later && doubts && other.ahead && other.approved &&
-        other.at != phase::settled)
+        other.attempt == 0 && other.at != phase::settled)
       other.doubted = true;
     later = later || &other == &x;
   }

@@ -90,12 +90,16 @@ dispatch_effects obvious_queue::on_decision(const call_id& id, bool approved,
     return out;
   }
   if (x->at == phase::withdrawing) {
-    settle(*x, failed(x->stop_as, *x->stop_error, 0), out);
+    settle(*x, failed(x->stop_as, *x->stop_error, x->attempt), out);
   } else if (approved) {
     x->approved = true;
     x->at = phase::ready;
   } else {
-    settle(*x, failed(outcome::denied, {code, op, std::move(reason)}, 0), out);
+    const bool began = x->attempt > 0;
+    settle(*x,
+           failed(began ? outcome::interrupted : outcome::denied,
+                  {code, op, std::move(reason)}, x->attempt),
+           out);
   }
   start_what_can(out, now);
   finish_drain(out);
@@ -278,8 +282,8 @@ void obvious_queue::restore(std::vector<restored_call> open,
     x.asked = r.asked;
     x.again = r.again;
     x.edited = !x.call.edited_from.empty();
-    x.ahead = limits_.ask_ahead && x.approved && !r.begun;
-    x.doubted = x.ahead && r.doubted;
+    x.ahead = r.begun ? x.call.needs_approval : limits_.ask_ahead && x.approved;
+    x.doubted = x.ahead && r.doubted && !r.begun;
     // The begun mutating one settles at the gate or drain: see `advance`.
     if (r.begun) {
       x.at = phase::ready;
@@ -332,7 +336,7 @@ void obvious_queue::check_limits(entry& x, dispatch_effects& out,
       break;
     }
     case phase::withdrawing:
-      settle(x, failed(x.stop_as, *x.stop_error, 0), out);
+      settle(x, failed(x.stop_as, *x.stop_error, x.attempt), out);
       break;
     case phase::stopping: {
       auto why = *x.stop_error;

@@ -61,6 +61,7 @@ void approval_prompt::decide(const approval_answer& answer) {
                  : answer.reason;
   x.arguments = answer.arguments;
   x.digest = about.digest;
+  if (x.arguments) x.basis = basis_;
   const auto result = around_.rt.decide(about.proposal, std::move(x));
   if (answer.what == kind::stop) around_.stop(about);
   if (!result) {
@@ -82,6 +83,7 @@ void approval_prompt::decide(const approval_answer& answer) {
                  : close("This was decided already: " +
                          text_of(*result->now->decided));
     case decision_verdict::stale:
+      if (answer.arguments) return show_changed();
       return close("This is not what was asked about; nothing was decided.");
     case decision_verdict::unknown: return close("This proposal is gone.");
   }
@@ -159,7 +161,7 @@ std::string approval_prompt::keep_part(events::proposal_outcome how,
   if (is_plain()) return {};
   gone_at_ = std::chrono::steady_clock::now();
   const bool reason = open_->wants_text();
-  const bool edited = open_->is_edited();
+  const bool edited = open_->edited().has_value();
   if (!open_->leave_part() && !edited) return {};
   torn_ = true;
   if (!reason && edited && !is_asked_again(why))
@@ -186,6 +188,27 @@ void approval_prompt::keep_changes(const std::string& made) {
   if (!made.empty()) x.made = made;
 }
 
+/// What the changed arguments act on is not what the person saw.
+void approval_prompt::show_changed() {
+  bind_changes();
+  show_above(
+      "Nothing was decided: what it works on has changed since you saw it. It "
+      "stands here as it is now.\n");
+  has_picture_ = true;
+  open_gate();
+  if (is_plain()) show_plain();
+}
+
+void approval_prompt::bind_changes() {
+  basis_.clear();
+  if (!open_->edited()) return;
+  look_at_file();
+  // What cannot be done is said when it is decided.
+  auto seen =
+      around_.rt.preview_change(open_->about().proposal, *open_->edited());
+  if (seen) basis_ = std::move(seen->basis);
+}
+
 /// Whether it is asked about behind what this terminal, or another, has changed
 /// of it. What to say of that.
 std::string approval_prompt::take_up_changes() {
@@ -199,7 +222,9 @@ std::string approval_prompt::take_up_changes() {
   }
   if (x.text.empty()) return {};
   look_at_file();
-  return open_->take_up(x.text, x.of);
+  auto said = open_->take_up(x.text, x.of);
+  bind_changes();
+  return said;
 }
 
 /// What it showed is not so any more, and what is so is asked next.

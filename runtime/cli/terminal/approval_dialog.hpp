@@ -73,8 +73,10 @@ class approval_dialog {
   /// Back to the question.
   /// Esc: from a part of the question back to it; false: it is there.
   bool leave_part();
-  /// Its arguments were changed, and not decided about yet.
-  [[nodiscard]] bool is_edited() const noexcept { return edited_.has_value(); }
+  /// Its arguments as they were changed, and not decided about yet.
+  [[nodiscard]] const std::optional<std::string>& edited() const noexcept {
+    return edited_;
+  }
   /// What was allowed for further calls, in words.
   [[nodiscard]] std::string granted(always_scope scope, bool kept) const;
   void back() { for_ = waiting::choice; }

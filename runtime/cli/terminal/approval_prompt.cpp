@@ -86,12 +86,13 @@ void approval_prompt::ask() {
   open_gate();
   if (const auto said = take_up_changes(); !said.empty())
     around_.show(wrap_lines(said, is_plain() ? 0 : options_.columns));
-  if (is_plain()) {
-    std::string text;
-    for (const auto& row : open_->picture()) text += row + "\n";
-    return around_.show(text + open_->prompt());
-  }
-  draw();
+  is_plain() ? show_plain() : draw();
+}
+
+void approval_prompt::show_plain() {
+  std::string text;
+  for (const auto& row : open_->picture()) text += row + "\n";
+  around_.show(text + open_->prompt());
 }
 
 /// A time before it can be seen: who answers later has had the time.

@@ -100,6 +100,10 @@ class approval_prompt {
   /// What to say of it, or nothing.
   std::string keep_part(events::proposal_outcome how, std::string_view why);
   void keep_changes(const std::string& made);
+  /// To what the changed arguments that stand there would act on.
+  void bind_changes();
+  void show_changed();
+  void show_plain();
   std::string take_up_changes();
   [[nodiscard]] std::optional<storage::proposal_state> known();
   bool is_covered(const storage::proposal_record& what);
@@ -151,6 +155,7 @@ class approval_prompt {
     std::string made;
   };
   std::map<call_id, call_changes> changes_;
+  std::string basis_;  ///< of the arguments that were changed here
   bool torn_ = false;  ///< see `keep_part`
   /// A question went without a key of this terminal.
   std::chrono::steady_clock::time_point gone_at_{};

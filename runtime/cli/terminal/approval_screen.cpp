@@ -225,8 +225,11 @@ void approval_prompt::edit_in_lines() {
   look_at_file();
   const auto text = edit_text(open_->editable(), keyboard_.get(),
                               around_.stopped, open_->ending());
-  act(text ? open_->on_edited(*text)
-           : dialog_step{open_->refused(text.error().message), {}});
+  const auto step = text
+                        ? open_->on_edited(*text)
+                        : dialog_step{open_->refused(text.error().message), {}};
+  bind_changes();
+  act(step);
 }
 
 void approval_prompt::edit() {
@@ -243,6 +246,7 @@ void approval_prompt::edit() {
   const auto step = text
                         ? open_->on_edited(*text)
                         : dialog_step{open_->refused(text.error().message), {}};
+  bind_changes();
   around_.show(step.show);
   // What was typed for the editor is none either.
   gate_.open(std::chrono::steady_clock::now(), has_draft());
