@@ -270,7 +270,7 @@ TEST_CASE("what was changed of a call counts when it is asked about again") {
     auto x = plain(about);
     x.set_file("one more\n");
     CHECK_THAT(x.take_up("three\n", about.arguments), Contains("is kept"));
-    CHECK_FALSE(x.is_edited());
+    CHECK_FALSE(x.edited().has_value());
     CHECK(x.editable() == "three\n");
   }
   SECTION("as what is asked about now") {
