@@ -154,13 +154,15 @@ TEST_CASE("an application and its tools share a session's values") {
 
 TEST_CASE("a tool that fails leaves the session's values as they were") {
   const data_folder folder;
+  std::atomic<bool> set = false;
   auto rt =
-      make_runtime(folder, one_call, [](const json&, tools::tool_context& x) {
-        CHECK(x.state->set("n", 1));
+      make_runtime(folder, one_call, [&](const json&, tools::tool_context& x) {
+        set = x.state->set("n", 1).has_value();
         return tools::tool_output{
             "no", error{errc::tool_execution_error, "work", "it failed"}};
       });
   REQUIRE(start(rt).wait(scaled(10s)));
+  CHECK(set);
   CHECK(rt.state(session_id{"ses_1"})->empty());
 }
 
