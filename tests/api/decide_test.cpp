@@ -324,22 +324,21 @@ text = "done"
 TEST_CASE("changed arguments are decided about as they were shown") {
   decide_scene x{R"(
 [[steps]]
-calls = [{ tool = "bash", arguments = { command = "true" } }]
+calls = [{ tool = "write", arguments = { path = "a.txt", content = "x" } }]
 [[steps]]
 text = "done"
 )"};
   const auto going = x.start();
   const auto id = x.await_one().what.id;
-  const auto script = std::filesystem::current_path() /
-                      ("decided-" + std::to_string(::getpid()) + ".sh");
-  const auto changed =
-      json{{"command", "sh " + script.filename().string()}}.dump();
-  std::ofstream{script} << "true";
+  const auto name = "decided-" + std::to_string(::getpid()) + ".txt";
+  const auto file = std::filesystem::current_path() / name;
+  const auto changed = json{{"content", "new"}, {"path", name}}.dump();
+  std::ofstream{file} << "before";
   const auto shown = x.rt->preview_change(id, changed);
   REQUIRE(shown);
   CHECK(shown->arguments == changed);
-  REQUIRE_FALSE(shown->basis.empty());
-  std::ofstream{script} << "exit 3";
+  CHECK(shown->preview.find("-before") != std::string::npos);
+  std::ofstream{file} << "theirs";
   auto yes = with(changed);
   yes.basis = shown->basis;
   const auto late = x.rt->decide(id, yes);
@@ -348,13 +347,13 @@ text = "done"
   CHECK(x.rt->proposals({.undecided = true})->size() == 1);
   const auto now = x.rt->preview_change(id, changed);
   REQUIRE(now);
-  CHECK(now->basis != shown->basis);
   yes.basis = now->basis;
   const auto done = x.rt->decide(id, yes);
   REQUIRE(done);
   CHECK(done->verdict == decision_verdict::accepted);
   end_of(going);
-  std::filesystem::remove(script);
+  CHECK(x.rt->proposals({})->front().decided->basis == now->basis);
+  std::filesystem::remove(file);
 }
 
 TEST_CASE("what cannot be approved has no preview of a change") {
