@@ -65,13 +65,17 @@ expected<void> check_free(storage::journal& journal,
   for (const auto& run : *runs) {
     const auto owner = journal.owner_of_run(run.id);
     if (!owner) return unexpected{owner.error()};
-    if (*owner != storage::run_owner::gone)
-      return unexpected{
-          error{errc::session_busy, "proposals",
-                "proposal " + what.id.value +
-                    " was not decided: its session is busy, and changed "
-                    "arguments are executed at once or not at all; change "
-                    "them when that run has ended"}};
+    const auto why =
+        *owner == storage::run_owner::gone
+            ? "an earlier run of its session was interrupted (riffle sessions "
+              "resume " +
+                  what.session.value + " ends it)"
+            : std::string{"its session is busy"};
+    return unexpected{
+        error{errc::session_busy, "proposals",
+              "proposal " + what.id.value + " was not decided: " + why +
+                  ", and changed arguments are executed at once or not at "
+                  "all; change them when that run has ended"}};
   }
   return {};
 }

@@ -19,6 +19,7 @@
 #include "runtime/service/attachments.hpp"
 #include "runtime/service/proposals.hpp"
 #include "runtime/service/run_folder.hpp"
+#include "runtime/service/told_before.hpp"
 #include "tools/process/guard.hpp"
 
 namespace riffle::service {
@@ -233,7 +234,9 @@ void spec_maker::share(run_spec& spec) const {
 
 /// Once: what a run has been started with is on record.
 expected<void> spec_maker::load_files(run_spec& spec, stored_request& x) const {
-  if (auto told = std::exchange(x.request.surroundings, {}); !told.empty()) {
+  auto told = std::exchange(x.request.surroundings, {});
+  if (!told.empty() &&
+      !keep_what_was_told(*parts_.journal, spec.session, told, x)) {
     x.surroundings = sha256(told);
     spec.files.push_back(
         {spec.session, x.surroundings,

@@ -91,6 +91,8 @@ std::string to_json(const stored_request& x) {
   if (asked.model) out["model"] = *asked.model;
   if (!asked.context.empty()) out["context"] = asked.context;
   if (!x.surroundings.empty()) out["surroundings"] = x.surroundings;
+  if (!x.lasting.empty()) out["surroundings_lasting"] = x.lasting;
+  if (!x.state.empty()) out["surroundings_state"] = x.state;
   if (!asked.surroundings.empty())
     out["surroundings_text"] = asked.surroundings;
   if (!asked.workspace.empty()) out["workspace"] = asked.workspace.string();
@@ -127,6 +129,8 @@ stored_request request_from_json(const std::string& text) {
   if (from.contains("model")) asked.model = from["model"].get<std::string>();
   asked.context = from.value("context", "");
   x.surroundings = from.value("surroundings", "");
+  x.lasting = from.value("surroundings_lasting", "");
+  x.state = from.value("surroundings_state", "");
   asked.surroundings = from.value("surroundings_text", "");
   asked.workspace = from.value("workspace", "");
   asked.phase = from.value("phase", "");

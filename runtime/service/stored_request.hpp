@@ -41,6 +41,10 @@ struct stored_request {
   run_id of_plan{};
   /// Digest of what became of `request.surroundings`: a file of the session.
   std::string surroundings = {};
+  /// Of what the model was told so (`told_parts`): the digest of what lasts,
+  /// and the state as it was told last.
+  std::string lasting = {};
+  std::string state = {};
   /// What became of `request.attachments`: their bytes are the session's.
   std::vector<attachment> attachments = {};
   /// By which it began, so that nobody goes on with it by another one unseen.

@@ -26,6 +26,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view date_line = "- Date: ";
+constexpr std::string_view git_line = "- Git: ";
 constexpr int most_parents = 64;
 constexpr std::size_t most_of_git = 4096;
 
@@ -216,12 +218,33 @@ surroundings look_around(const fs::path& folder,
   if (gone) return out;
   const auto folders = folders_of(here);
   out.text = "Where you work:\n- Folder: " + here.string() +
-             "\n- System: " + system_text() + "\n- Date: " + today + "\n";
+             "\n- System: " + system_text() + "\n" + std::string{date_line} +
+             today + "\n";
   if (auto git = git_text(folders.front(), how); !git.empty())
-    out.text += "- Git: " + git + "\n";
+    out.text += std::string{git_line} + git + "\n";
+  // See told_before.hpp.
+  out.text +=
+      "This is how it was when you were told it first; what changes of it is "
+      "told with a later task.\n";
   project_files files{folders.front(), out};
   for (const auto& at : folders)
     for (const auto& name : names) files.add(at / name);
+  return out;
+}
+
+told_parts parts_of(const std::string& text) {
+  told_parts out;
+  const auto head = std::min(text.find("\n\n"), text.size());
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const auto line =
+        rest.substr(0, std::min(rest.find('\n'), rest.size() - 1) + 1);
+    const bool in_head = text.size() - rest.size() < head;
+    const bool is_state =
+        in_head && (line.starts_with(date_line) || line.starts_with(git_line));
+    (is_state ? out.state : out.lasting) += line;
+    rest.remove_prefix(line.size());
+  }
   return out;
 }
 

@@ -45,6 +45,15 @@ surroundings look_around(const std::filesystem::path& folder,
                          const std::string& today,
                          git_answer how = git_answer::asked);
 
+/// What becomes of such a text while a session lasts.
+struct told_parts {
+  std::string lasting;  ///< all but …
+  std::string state;    ///< … the lines of the day, and of git
+
+  bool operator==(const told_parts&) const = default;
+};
+told_parts parts_of(const std::string& text);
+
 /// Today, where this process is.
 std::string today_here();
 

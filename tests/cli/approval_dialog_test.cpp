@@ -275,9 +275,12 @@ TEST_CASE("what was changed of a call counts when it is asked about again") {
   }
   SECTION("as what is asked about now") {
     auto x = plain(about);
-    x.set_changed();
-    CHECK_THAT(begin(x), Contains("notes.md (as you changed it)\n"));
-    CHECK_THAT(begin(x), Contains("Run it with your arguments?"));
+    const bool here = GENERATE(true, false);
+    x.set_changed(here);
+    CHECK_THAT(begin(x), Contains(here ? "notes.md (as you changed it)\n"
+                                       : "notes.md (as changed)\n"));
+    CHECK_THAT(begin(x), Contains(here ? "Run it with your arguments?"
+                                       : "Run it with the changed arguments?"));
     CHECK(x.on_line("y").decided == approval_answer{kind::yes, "", {}});
     CHECK(x.on_key("a").decided == std::nullopt);
     CHECK(x.on_key("c").decided);

@@ -157,6 +157,7 @@ TEST_CASE("a file that changes behind a question is asked about again") {
   terminal_program riffle{at.folder.path(), {"run", "--no-color", "go"}, 100};
   REQUIRE(riffle.read_next(prompt));
   at.folder.write("notes.md", "mine\n");
+  REQUIRE(riffle.read_next("This file has been written to since"));
   riffle.answer("y");
   REQUIRE(riffle.read_next("-mine"));
   REQUIRE(riffle.read_next(prompt));

@@ -19,6 +19,12 @@ TEST_CASE("of a write its content is edited") {
   CHECK(x.preview_of(*x.arguments_of("2\n")) ==
         "--- a/a/notes.md\n+++ b/a/notes.md\n@@ -1 +1 @@\n-one\n+2\n");
   CHECK_THAT(x.arguments_of("\xFF").error().message, Contains("UTF-8"));
+  // The model's own order: it makes the same call once more.
+  const call_edit y{"write", R"({"path":"f","content":"1\n"})", {}};
+  CHECK(*y.arguments_of("2\n") == R"({"path":"f","content":"2\n"})");
+  const call_edit z{"other", R"({"b":1,"a":2})", {}};
+  CHECK(*z.arguments_of("{\"b\": 3, \"a\": 2}\n") == R"({"b":3,"a":2})");
+  CHECK(*z.arguments_of(" ") == "{}");
 }
 
 TEST_CASE("of an edit the whole file is edited") {
@@ -30,7 +36,7 @@ TEST_CASE("of an edit the whole file is edited") {
   const auto now = x.arguments_of("A\nB\nB\n");
   REQUIRE(now);
   CHECK(*now ==
-        R"({"new_string":"A\nB\nB\n","old_string":"a\nb\nb\n","path":"f"})");
+        R"({"path":"f","old_string":"a\nb\nb\n","new_string":"A\nB\nB\n"})");
   CHECK(call_edit{"edit", *now, "a\nb\nb\n"}.text() == "A\nB\nB\n");
   CHECK(nlohmann::json::parse(*x.arguments_of("a\nB\nB\n")) ==
         nlohmann::json::parse(arguments));

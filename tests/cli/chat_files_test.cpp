@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/commands/chat_files.hpp"
 
+#include <sys/stat.h>
+
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
 
@@ -79,6 +81,11 @@ TEST_CASE("what nobody attached is said as it is") {
   CHECK(said("(@none:1-2)") ==
         "@none:1-2: there is no such file, so it is sent as text");
   CHECK(said("@d:1-2").starts_with("@d:1-2 is a folder"));
+  REQUIRE(::mkfifo((there.folder.path() / "p").c_str(), 0600) == 0);
+  for (const auto* pipe : {"@p", "@p:1-2"})
+    CHECK(said(pipe) == std::string{pipe} +
+                            " is a pipe or a device, not a file, so it is "
+                            "sent as text");
   CHECK(said("@you: hello, @me at @noon:3pm").empty());
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A question in a conversation: what else a person can do while it stands
 // there, and what becomes of an answer that is not finished.
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 
@@ -109,6 +110,21 @@ TEST_CASE("Esc leaves a part of a question first") {
   REQUIRE(x.riffle.read_next(question));
   x.answer_both();
   CHECK(x.leave() == 0);
+}
+
+TEST_CASE("where an Esc stops nothing, it and a key behind it are no answer") {
+  if (!has_terminals()) return skip(no_terminals);
+  const asking_place x;
+  terminal_program riffle{x.folder.path(), {"run", "--no-color", "go"}, 110};
+  REQUIRE(riffle.read_next(question));
+  riffle.answer("\x1b");
+  REQUIRE(riffle.read_next("[?]: wait half a second"));
+  riffle.type("y");
+  REQUIRE(riffle.read_next(question));
+  CHECK_FALSE(x.is_made());
+  riffle.answer("s");
+  riffle.finish();
+  CHECK(riffle.written().find("approved by user") == std::string::npos);
 }
 
 TEST_CASE("a Tab behind @ completes, and the text behind it answers nothing") {
@@ -293,7 +309,49 @@ text = "It is done."
                          200};
   CHECK(other.finish() == 0);
   x.folder.write("go", "");
-  REQUIRE(riffle.read_next("(as you changed it)"));
+  REQUIRE(riffle.read_next("(as changed)"));
   REQUIRE(riffle.read_next("+ours"));
-  CHECK(riffle.read_next("Run it with your arguments?"));
+  REQUIRE(riffle.read_next("Run it with the changed arguments?"));
+  // Nor does another process know who has changed it.
+  riffle.signal(SIGKILL);
+  riffle.finish();
+  terminal_program later{
+      x.folder.path(), {"sessions", "resume", "--no-color"}, 110};
+  REQUIRE(later.read_next("(as changed)"));
+  REQUIRE(later.read_next("+ours"));
+  CHECK(later.read_next("Run it with the changed arguments?"));
+}
+
+TEST_CASE("what was allowed in doubt does not cover the doubt") {
+  if (!has_terminals()) return skip(no_terminals);
+  const asking_place x;
+  x.folder.write("s.toml", R"toml(
+[[steps]]
+[[steps.calls]]
+tool = "bash"
+arguments = { command = "until test -e go; do sleep 0.02; done; exit 9" }
+[[steps.calls]]
+tool = "write"
+arguments = { path = "made", content = "x" }
+[[steps]]
+text = "It is done."
+)toml");
+  terminal_program riffle{x.folder.path(), {"run", "--no-color", "go"}, 110};
+  REQUIRE(riffle.read_next(question));
+  riffle.answer("y");
+  REQUIRE(riffle.read_next("Writing made"));
+  REQUIRE(riffle.read_next(question));
+  riffle.answer("a");
+  REQUIRE(riffle.read_next("Which?"));
+  riffle.answer("t");
+  REQUIRE(riffle.read_next("From now on without a question: every call"));
+  x.folder.write("go", "");
+  REQUIRE(riffle.read_next("you are asked again about Writing made"));
+  REQUIRE(riffle.read_next(question));
+  CHECK(riffle.written().find("Not asked") == std::string::npos);
+  CHECK_FALSE(x.is_made());
+  riffle.answer("y");
+  REQUIRE(riffle.read_next("It is done."));
+  CHECK(riffle.finish() == 0);
+  CHECK(x.is_made());
 }

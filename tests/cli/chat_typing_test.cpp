@@ -136,11 +136,11 @@ TEST_CASE("what waits behind /quit is named, and Tab completes meanwhile") {
   REQUIRE(x.riffle.read_next("> /qu"));
   x.riffle.type("\t");
   REQUIRE(x.riffle.read_next("> /quit"));
-  x.riffle.type("\rmore\r!ls\r");
-  REQUIRE(x.riffle.read_next("(3 queued"));
+  x.riffle.type("\rmore\r!ls\rhalf a");
+  REQUIRE(x.riffle.read_next("(3 queued) > half a"));
   REQUIRE(x.goes_on());
   REQUIRE(x.riffle.read_next("You said: one"));
-  REQUIRE(x.riffle.read_next("Not sent: more, !ls"));
+  REQUIRE(x.riffle.read_next("Not sent: more, !ls, half a"));
   CHECK(x.riffle.finish() == 0);
 }
 
@@ -157,6 +157,31 @@ TEST_CASE("of a text of several lines it is seen that there are more") {
   x.riffle.type("\x03");
   REQUIRE(x.riffle.read_next("What it did and said is kept."));
   REQUIRE(x.riffle.read_next("> "));
+  x.riffle.type("\x03\x04");
+  CHECK(x.riffle.finish() == 0);
+}
+
+TEST_CASE("of a long text the part around the cursor is seen") {
+  if (!has_terminals()) return skip(no_terminals);
+  talk x{slow, 40};
+  x.riffle.type("one\r");
+  REQUIRE(x.riffle.read_next("Running: touch a"));
+  std::string numbers;
+  for (int i = 10; i < 60; ++i) numbers += std::to_string(i) + " ";
+  x.riffle.type(numbers + "end");
+  REQUIRE(x.riffle.read_next(" 59 end"));
+  x.riffle.type(
+      "\x01"
+      "A");  // Home
+  REQUIRE(x.riffle.read_next("> A│10 11"));
+  x.riffle.type(
+      "\x05"
+      "Z");  // End
+  REQUIRE(x.riffle.read_next(" 59 endZ"));
+  x.riffle.type("\x1b[200~\nsecond\x1b[201~\x1b[A\x01");
+  REQUIRE(x.riffle.read_next("(1 line below) > │A10 11"));
+  x.riffle.type("\x03");
+  REQUIRE(x.riffle.read_next("What it did and said is kept."));
   x.riffle.type("\x03\x04");
   CHECK(x.riffle.finish() == 0);
 }

@@ -119,12 +119,13 @@ TEST_CASE("an approval that a busy session holds back says so, and is listed") {
   CHECK(x.says("outcome:  ok"));
 }
 
-TEST_CASE("an execution that was killed is listed, and how to finish it") {
+TEST_CASE("an execution that was killed is listed, and how to end it") {
   if (!has_terminals()) return skip(no_terminals);
   proposing_place x{commands};
   terminal_program made{x.folder.path(), {"run", "--no-color", "go"}, 100};
   REQUIRE(made.finish() == 0);
   const auto id = x.proposal_about("touch a");
+  const auto behind = x.proposal_about("\"tool\":\"write\"");
   {
     terminal_program runs{x.folder.path(), {"proposals", "approve", id}, 200};
     REQUIRE(eventually(
@@ -146,7 +147,52 @@ TEST_CASE("an execution that was killed is listed, and how to finish it") {
   CHECK(x.says("\"interrupted\":true"));
   CHECK(x.proposals({"approve", id}) == 1);
   CHECK(x.says("its execution was interrupted"));
+  // Nobody works there, so nobody waits for it to end.
+  CHECK(x.proposals({"edit", behind, "--arguments",
+                     R"({"path":"made","content":"y"})"}) != 0);
+  CHECK(
+      x.says("was not decided: an earlier run of its session was "
+             "interrupted (riffle sessions resume ses_"));
+  CHECK(x.proposals({"approve", behind}) == 1);
+  CHECK(x.says("an earlier run of its session was interrupted"));
+  CHECK_FALSE(x.says("busy"));
+  CHECK(x.proposals({"list"}) == 0);
+  CHECK(x.says("not executed yet: riffle sessions resume ses_"));
+  CHECK(x.says(", then riffle proposals approve " + behind));
   std::filesystem::remove(x.folder.path() / "a");
+  terminal_program ends{
+      x.folder.path(), {"sessions", "resume", "--no-color"}, 200};
+  ends.finish();
+  CHECK(x.proposals({"approve", behind}) == 0);
+  CHECK(x.is_made());
+}
+
+TEST_CASE("a call that was approved and killed at work is interrupted") {
+  if (!has_terminals()) return skip(no_terminals);
+  proposing_place x{commands};
+  {
+    terminal_program runs{
+        x.folder.path(),
+        {"run", "--no-color", "--set", "approvals.mode=ask", "go"},
+        100};
+    REQUIRE(runs.read_next("[?] > "));
+    runs.answer("y");
+    REQUIRE(eventually(
+        [&] { return std::filesystem::exists(x.folder.path() / "a"); }));
+    CHECK(x.proposals({"list"}) == 0);
+    CHECK_FALSE(x.says("touch a"));
+    runs.signal(SIGKILL);
+    runs.finish();
+  }
+  std::filesystem::remove(x.folder.path() / "a");
+  CHECK(x.proposals({"list"}) == 0);
+  CHECK(x.says("touch a"));
+  CHECK(x.says("interrupted: riffle sessions resume ses_"));
+  const auto id = x.proposal_about("touch a");
+  CHECK(x.proposals({"show", id}) == 0);
+  CHECK(x.says("outcome:  interrupted: riffle sessions resume ses_"));
+  CHECK(x.proposals({"approve", id}) == 1);
+  CHECK(x.says("and its run was interrupted; this ends it:"));
 }
 
 TEST_CASE("arguments that can only fail use no proposal up") {

@@ -166,6 +166,13 @@ void conversation::not_begun(const error& why) {
     const auto by = from == std::string::npos ? std::string{}
                                               : why.message.substr(from + 9);
     const auto who = by.substr(0, by.find_first_of("(:"));
+    if (who.starts_with("a process that is gone")) {
+      io_.complain(
+          "an earlier run of this conversation was interrupted: 'riffle "
+          "sessions resume " +
+          session_->value + "' ends it");
+      return note("It was not sent.");
+    }
     io_.complain("this conversation works in another terminal" +
                  (who.empty() ? "" : ", " + std::string{trimmed(who)}) +
                  ": wait for it, or stop it there");

@@ -38,6 +38,12 @@ bool is_folder(const std::string& name) {
   return fs::is_directory(name, ignored);
 }
 
+/// A pipe, a device, a socket.
+bool is_no_file(const std::string& name) {
+  std::error_code ignored;
+  return !is_file(name) && !is_folder(name) && fs::exists(name, ignored);
+}
+
 std::string without_punctuation(std::string name) {
   while (!name.empty() && punctuation.find(name.back()) != punctuation.npos)
     name.pop_back();
@@ -92,6 +98,9 @@ std::string why_none(const std::string& word) {
   if (is_folder(word) || (lines && is_folder(name)))
     return quoted_word(word) +
            " is a folder: it is not attached, but the model can look into it";
+  if (is_no_file(word) || (lines && is_no_file(name)))
+    return quoted_word(word) + " is a pipe or a device, not a file" +
+           std::string{as_text};
   if (lines || word.find_first_of("./") < word.size() - 1)
     return quoted_word(word) + ": there is no such file" + std::string{as_text};
   return {};

@@ -4,18 +4,52 @@
 #include <algorithm>
 
 #include "runtime/cli/commands/proposal_folder.hpp"
+#include "runtime/service/run_folder.hpp"
 #include "runtime/storage/for_later.hpp"
 
 namespace riffle::cli {
 
-/// The run that executes it was begun, and nobody works on it any more.
-bool is_interrupted(const service::proposal_view& x,
+namespace {
+
+std::vector<storage::run_record> gone_of(
+    expected<std::vector<unfinished_run>> all) {
+  std::vector<storage::run_record> out;
+  if (!all) return out;
+  for (auto& x : *all)
+    if (x.owner == storage::run_owner::gone) out.push_back(std::move(x.run));
+  return out;
+}
+
+/// Of an approved call: what executes it, or nothing does yet.
+run_id executing_run(const proposal& x) {
+  const bool approved =
+      x.decided && x.decided->how == events::proposal_outcome::approved;
+  return x.what.waits && approved ? x.what.run : x.executed_by;
+}
+
+}  // namespace
+
+gone_runs::gone_runs(storage::journal* journal) {
+  if (journal != nullptr)
+    all_ = gone_of(journal->unfinished_runs(service::most_unfinished));
+}
+
+gone_runs::gone_runs(runtime& rt)
+    : all_{gone_of(rt.unfinished(service::most_unfinished))} {}
+
+bool gone_runs::has(const run_id& x) const {
+  return std::ranges::find(all_, x, &storage::run_record::id) != all_.end();
+}
+
+bool gone_runs::hold(const session_id& x) const {
+  return std::ranges::find(all_, x, &storage::run_record::session) !=
+         all_.end();
+}
+
+bool is_interrupted(const service::proposal_view& x, const gone_runs& gone,
                     storage::journal& journal) {
-  if (x.it.executed_by.empty() || !x.replaced_by.empty()) return false;
-  const auto run = journal.load_run(x.it.executed_by);
-  if (!run || run->state != storage::run_state::active) return false;
-  const auto owner = journal.owner_of_run(x.it.executed_by);
-  return owner && *owner == storage::run_owner::gone;
+  if (!x.replaced_by.empty() || !gone.has(executing_run(x.it))) return false;
+  return !x.it.what.waits || !executed_call(x, journal);
 }
 
 std::string how_to_resume(const proposal& x) {
@@ -48,21 +82,34 @@ namespace {
 
 /// What came of an execution that was begun before.
 std::string executed_text(const proposal& x, runtime& rt) {
+  constexpr auto cut = ", and its run was interrupted; this ends it:\n  ";
+  const gone_runs gone{rt};
+  if (x.what.waits)
+    return gone.has(executing_run(x)) ? cut + how_to_resume(x) : std::string{};
   if (x.executed_by.empty()) return {};
   const auto run = rt.find_run(x.executed_by);
   if (!run) return {};
   if (run->state != storage::run_state::active)
     return ", and was executed: 'riffle proposals show " + x.what.id.value +
            "' tells what came of it";
-  const auto open = rt.unfinished();
-  const bool works =
-      open && std::ranges::any_of(*open, [&](const unfinished_run& one) {
-        return one.run.id == x.executed_by &&
-               one.owner != storage::run_owner::gone;
-      });
-  return works ? ", and is executed now, by another process"
-               : ", and its execution was interrupted; to finish it:\n  " +
-                     how_to_resume(x);
+  return gone.has(x.executed_by)
+             ? ", and its execution was interrupted; this ends it:\n  " +
+                   how_to_resume(x)
+             : ", and is executed now, by another process";
+}
+
+/// Of an approval whose session has another run that has not ended.
+std::string held_text(const proposal& x, const std::string& id, runtime& rt) {
+  const auto approve =
+      go_there(x.what.folder) + "riffle proposals approve " + id;
+  if (gone_runs{rt}.hold(x.what.session))
+    return ", but nothing was executed: an earlier run of its session was "
+           "interrupted. The first of these ends that, the second executes "
+           "this:\n  " +
+           how_to_resume(x) + "\n  " + approve;
+  return ", but nothing was executed: its session is busy. When that run has "
+         "ended, this executes it:\n  " +
+         approve;
 }
 
 }  // namespace
@@ -91,11 +138,7 @@ std::string verdict_text(const decided& x, const std::string& id, runtime& rt) {
     out += "; its run goes on. If no process runs it:\n  " +
            go_there(x.now->what.folder) + "riffle sessions resume " +
            x.now->what.session.value;
-  if (x.queued)
-    out +=
-        ", but nothing was executed: its session is busy. When that run has "
-        "ended, this executes it:\n  " +
-        go_there(x.now->what.folder) + "riffle proposals approve " + id;
+  if (x.queued) out += held_text(*x.now, id, rt);
   return out;
 }
 

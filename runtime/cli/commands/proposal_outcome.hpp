@@ -13,10 +13,28 @@
 
 namespace riffle::cli {
 
-/// The run that executes it was begun, and nobody works on it any more.
-bool is_interrupted(const service::proposal_view& x, storage::journal& journal);
+/// Runs that were begun, and that nobody works on any more.
+class gone_runs {
+ public:
+  /// Null: there are none.
+  explicit gone_runs(storage::journal* journal);
+  /// For who has a runtime.
+  explicit gone_runs(runtime& rt);
 
-/// The command that finishes the run of an approval.
+  [[nodiscard]] bool has(const run_id& x) const;
+  /// A session with one of them can begin no other.
+  [[nodiscard]] bool hold(const session_id& x) const;
+
+ private:
+  std::vector<storage::run_record> all_;
+};
+
+/// It was approved, and the run that executes it is one of those; `journal`
+/// says whether its call had ended.
+bool is_interrupted(const service::proposal_view& x, const gone_runs& gone,
+                    storage::journal& journal);
+
+/// The command that ends what was interrupted, and frees its session.
 std::string how_to_resume(const proposal& x);
 
 /// The call that an approval led to; nothing: none has settled.

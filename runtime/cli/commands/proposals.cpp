@@ -48,6 +48,7 @@ error with_hint(error why) {
 /// approved and that nobody executes yet, or any more; or all.
 expected<std::vector<proposal_view>> listed(const proposals_command& x,
                                             const service::proposals& all,
+                                            const gone_runs& gone,
                                             storage::journal* journal) {
   proposal_filter filter;
   if (x.session) filter.session = session_id{*x.session};
@@ -62,7 +63,7 @@ expected<std::vector<proposal_view>> listed(const proposals_command& x,
   for (auto& one : *decided)
     if (found->size() < x.limit &&
         (storage::awaits_execution(one.it) ||
-         (journal != nullptr && is_interrupted(one, *journal))))
+         (journal != nullptr && is_interrupted(one, gone, *journal))))
       found->push_back(std::move(one));
   return found;
 }
@@ -82,22 +83,27 @@ expected<proposal_id> newest(const service::proposals& all) {
 
 int list(const proposals_command& x, const service::proposals& all,
          storage::journal* journal, console& io) {
-  const auto found = listed(x, all, journal);
+  const gone_runs gone{journal};
+  const auto found = listed(x, all, gone, journal);
   if (!found) return report(found.error(), io);
   const auto now = system_wall_time();
-  const auto cut = [journal](const auto& one) {
-    return journal != nullptr && is_interrupted(one, *journal);
+  const auto cut = [&](const auto& one) {
+    return journal != nullptr && is_interrupted(one, gone, *journal);
+  };
+  const auto first = [&](const auto& one) {
+    return gone.hold(one.it.what.session) ? how_to_resume(one.it)
+                                          : std::string{};
   };
   return write_list(
       *found, x.common,
       x.all ? "there are no proposals"
             : "nothing waits for a decision; --all lists what was decided too",
-      [now, cut](const auto& one) {
-        return summary_text(one, now) +
+      [&](const auto& one) {
+        return summary_text(one, now, first(one)) +
                (cut(one) ? "  interrupted: " + how_to_resume(one.it) + "\n"
                          : "");
       },
-      [now, cut](const auto& one) {
+      [&](const auto& one) {
         auto out = service::to_json(one, now);
         if (cut(one)) out["interrupted"] = true;
         return out;
@@ -110,7 +116,8 @@ int show(const proposals_command& x, const proposal_view& about,
   const auto now = system_wall_time();
   const auto call = executed_call(about, journal);
   const auto came = call ? outcome_text(*call) : std::string{};
-  const bool cut = came.empty() && is_interrupted(about, journal);
+  const bool cut =
+      came.empty() && is_interrupted(about, gone_runs{&journal}, journal);
   if (x.common.output == output_kind::text) {
     io.out.write(
         whole_text(about, now) +

@@ -65,7 +65,9 @@ void approval_prompt::decide(const approval_answer& answer) {
   const auto result = around_.rt.decide(about.proposal, std::move(x));
   if (answer.what == kind::stop) around_.stop(about);
   if (!result) {
-    show_above(open_->refused(result.error().message));
+    auto why = open_->refused(result.error().message);
+    if (is_plain() || why != refused_) show_above(why);
+    refused_ = std::move(why);
     if (is_plain()) around_.show(open_->prompt());
     return;
   }
@@ -106,7 +108,7 @@ void approval_prompt::close_if_decided() {
   if (now - checked_ < between_checks) return;
   checked_ = now;
   const auto now_known = known();
-  if (!now_known || !now_known->decided) return;
+  if (!now_known || !now_known->decided) return look_whether_outdated();
   const auto& found = now_known->decided;
   const auto said = keep_part(found->how, found->reason);
   if (is_plain()) around_.show("\n");
@@ -128,6 +130,7 @@ std::optional<storage::proposal_state> approval_prompt::known() {
   auto found = around_.rt.proposals(filter);
   if (!found || found->empty()) return std::nullopt;
   folder_ = found->front().what.folder;
+  replaces_ = found->front().what.replaces;
   return std::move(found->front());
 }
 
@@ -135,8 +138,11 @@ std::optional<storage::proposal_state> approval_prompt::known() {
 bool approval_prompt::is_covered(const storage::proposal_record& what) {
   const auto grants = around_.rt.grants(what.session);
   if (!grants) return false;
-  const auto found = std::ranges::find_if(
-      *grants, [&](const auto& x) { return storage::covers_waiting(x, what); });
+  // What is asked again is in doubt, and so is what was allowed before that.
+  const auto since = what.replaces.empty() ? wall_time{} : what.made;
+  const auto found = std::ranges::find_if(*grants, [&](const auto& x) {
+    return x.at >= since && storage::covers_waiting(x, what);
+  });
   if (found == grants->end()) return false;
   decision x;
   x.approved = true;
@@ -185,7 +191,27 @@ void approval_prompt::keep_changes(const std::string& made) {
   auto& x = changes_[about.id];
   x.of = about.arguments;
   x.text = *text;
-  if (!made.empty()) x.made = made;
+  if (made.empty()) return;
+  x.made = made;
+  x.here = true;
+}
+
+/// Whether the arguments of the open question are not those that its call was
+/// asked about with at first.
+bool approval_prompt::was_changed() const {
+  constexpr int most = 20;
+  auto before = replaces_;
+  for (int i = 0; i < most && !before.empty(); ++i) {
+    proposal_filter filter;
+    filter.id = before;
+    const auto found = around_.rt.proposals(filter);
+    if (!found || found->empty()) return false;
+    const auto& what = found->front().what;
+    if (!tools::are_same_arguments(what.arguments, open_->about().arguments))
+      return true;
+    before = what.replaces;
+  }
+  return false;
 }
 
 /// What the changed arguments act on is not what the person saw.
@@ -214,13 +240,12 @@ void approval_prompt::bind_changes() {
 std::string approval_prompt::take_up_changes() {
   const auto& about = open_->about();
   const auto before = changes_.find(about.id);
-  if (before == changes_.end()) return {};
-  const auto& x = before->second;
-  if (!x.made.empty() && tools::are_same_arguments(x.made, about.arguments)) {
-    open_->set_changed();
-    return {};
-  }
-  if (x.text.empty()) return {};
+  const auto x = before == changes_.end() ? call_changes{} : before->second;
+  const bool same =
+      !x.made.empty() && tools::are_same_arguments(x.made, about.arguments);
+  // What was changed before this process began is on record alone.
+  if (same || was_changed()) open_->set_changed(same && x.here);
+  if (same || x.text.empty()) return {};
   look_at_file();
   auto said = open_->take_up(x.text, x.of);
   bind_changes();

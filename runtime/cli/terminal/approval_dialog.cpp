@@ -47,9 +47,9 @@ std::vector<std::string> approval_dialog::picture() const {
     shown.arguments = *edited_;
     shown.preview = edit().preview_of(*edited_);
   }
-  return approval_picture(
-      shown, is_changed(),
-      {options_.columns, options_.rows, options_.color, options_.ascii, false});
+  return approval_picture(shown, is_changed(),
+                          {options_.columns, options_.rows, options_.color,
+                           options_.ascii, false, is_others()});
 }
 
 std::string approval_dialog::what_it_does(bool whole) const {
@@ -62,7 +62,7 @@ std::string approval_dialog::what_it_does(bool whole) const {
   for (const auto& row :
        approval_picture(shown, is_changed(),
                         {options_.columns, options_.rows, options_.color,
-                         options_.ascii, whole}))
+                         options_.ascii, whole, is_others()}))
     out += row + "\n";
   return out;
 }
@@ -110,7 +110,9 @@ std::string approval_dialog::prompt() const {
       for_ == waiting::scope
           ? scopes()
           : std::string{"Run it"} +
-                (is_changed() ? " with your arguments" : "") +
+                (is_others()    ? " with the changed arguments"
+                 : is_changed() ? " with your arguments"
+                                : "") +
                 "? [y]es, [n]o, [e]dit, [a]lways, [v]iew, [s]top" +
                 (options_.stops == "the run" ? "" : " " + options_.stops) +
                 ", [?] > ";

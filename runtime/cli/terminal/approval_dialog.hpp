@@ -100,8 +100,12 @@ class approval_dialog {
   /// had changed so: they are what is asked about, where that is certain, else
   /// what the next `editable` begins with. Whole lines for the person.
   std::string take_up(const std::string& changes, const std::string& of);
-  /// Its arguments are what somebody has made of the model's before.
-  void set_changed() { changed_ = true; }
+  /// Its arguments are what somebody has made of the model's before: the
+  /// person here, or nobody knows who.
+  void set_changed(bool here) {
+    changed_ = true;
+    others_ = !here;
+  }
 
   /// The answer could not be taken, e.g. since arguments are not valid.
   [[nodiscard]] std::string refused(std::string_view why) const;
@@ -131,6 +135,7 @@ class approval_dialog {
   /// The pattern for further calls; arguments that the person wrote have none.
   [[nodiscard]] bool has_pattern() const;
   [[nodiscard]] bool is_changed() const { return edited_ || changed_; }
+  [[nodiscard]] bool is_others() const { return others_ && !edited_; }
 
   events::approval_required about_;
   dialog_options options_;
@@ -140,6 +145,7 @@ class approval_dialog {
   std::optional<std::string> left_;    ///< by the editor: `edited_` of it
   std::optional<std::string> file_;
   bool changed_ = false;
+  bool others_ = false;  ///< `changed_` not by the person here
 };
 
 }  // namespace riffle::cli

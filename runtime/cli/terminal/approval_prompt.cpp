@@ -17,6 +17,7 @@
 #include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/cli/terminal/wrap_lines.hpp"
 #include "runtime/cli/view/chat_line.hpp"
+#include "tools/registry.hpp"
 
 namespace riffle::cli {
 
@@ -49,8 +50,11 @@ void approval_prompt::on(const event& x) {
   const auto* answered = std::get_if<events::approval_resolved>(&x.body);
   if (answered == nullptr) return;
   if (settling_ == answered->proposal) settling_ = {};
-  if (!answered->arguments.empty())
-    changes_[answered->id].made = answered->arguments;
+  if (!answered->arguments.empty()) {
+    auto& x = changes_[answered->id];
+    x.here = x.here && tools::are_same_arguments(x.made, answered->arguments);
+    x.made = answered->arguments;
+  }
   if (open_ && open_->id() == answered->proposal) {
     const auto said = keep_part(answered->how, answered->reason);
     if (!said.empty() && answered->reason != withdrawn)
@@ -80,6 +84,9 @@ void approval_prompt::ask() {
   typed_.clear();
   reason_.clear();
   early_.clear();
+  refused_.clear();
+  file_ = file_mark_now();
+  outdated_ = false;
   keys_ = {};
   continued_ = times_continued();
   has_picture_ = true;
@@ -220,9 +227,8 @@ void approval_prompt::take_lines(std::string_view bytes) {
 void approval_prompt::take_keys(std::string_view bytes) {
   const auto now = std::chrono::steady_clock::now();
   // A key behind it was meant for what stood there before.
-  if (escape_at_ && keys_.drop_escape_before(bytes, now - *escape_at_) &&
-      on_escape())
-    return;
+  if (escape_at_ && keys_.drop_escape_before(bytes, now - *escape_at_))
+    return on_escape();
   const auto keys = keys_.feed(bytes);
   const bool alone = keys.size() == 1 &&
                      (keys[0].what != key_kind::text ||

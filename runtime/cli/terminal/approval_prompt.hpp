@@ -5,6 +5,7 @@
 // while their run goes on.
 
 #include <chrono>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
@@ -30,6 +31,16 @@ namespace riffle::cli {
 /// the task came from there (`stdin_is_task`). Nothing: nobody can be asked,
 /// also if standard error is no terminal, since questions go there.
 std::optional<unique_fd> open_keyboard(bool stdin_is_task);
+
+/// Tells whether a file has been written to.
+struct file_mark {
+  std::uint64_t device = 0;
+  std::uint64_t node = 0;
+  std::int64_t size = 0;
+  std::int64_t changed_ns = 0;
+
+  bool operator==(const file_mark&) const = default;
+};
 
 class approval_prompt {
  public:
@@ -105,12 +116,15 @@ class approval_prompt {
   void show_changed();
   void show_plain();
   std::string take_up_changes();
+  [[nodiscard]] bool was_changed() const;
+  void look_whether_outdated();
+  [[nodiscard]] std::optional<file_mark> file_mark_now() const;
   [[nodiscard]] std::optional<storage::proposal_state> known();
   bool is_covered(const storage::proposal_record& what);
   [[nodiscard]] bool in_foreground() const;
   void show_after_stop();
   void take_escape();
-  bool on_escape();
+  void on_escape();
   void forget_early(std::chrono::steady_clock::time_point now);
   [[nodiscard]] bool is_plain() const { return options_.plain; }
 
@@ -139,7 +153,12 @@ class approval_prompt {
   /// Of the question that was answered last; its event is still on its way.
   proposal_id settling_;
   std::chrono::steady_clock::time_point settling_until_{};
-  std::string folder_;      ///< where that call would run
+  std::string folder_;    ///< where that call would run
+  proposal_id replaces_;  ///< which question it is asked behind
+  std::string refused_;   ///< what was said of its last answer
+  /// The file that it is about, as it was when it was shown.
+  std::optional<file_mark> file_;
+  bool outdated_ = false;   ///< it is another one since
   dialog_options options_;  ///< of the terminal, when it was drawn
   settled_width width_;
   answer_gate gate_;
@@ -153,6 +172,7 @@ class approval_prompt {
     std::string of;
     std::string text;
     std::string made;
+    bool here = false;  ///< `made` by the person at this terminal
   };
   std::map<call_id, call_changes> changes_;
   std::string basis_;  ///< of the arguments that were changed here

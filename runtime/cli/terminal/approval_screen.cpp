@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
@@ -23,6 +24,9 @@ namespace {
 
 /// Characters of a reason that are shown.
 constexpr std::size_t longest_reason = 4000;
+
+constexpr std::string_view outdated_text =
+    "This file has been written to since: a yes looks at it again.";
 
 /// What a file of the workspace holds; nothing for what is no file.
 std::optional<std::string> file_at(const std::filesystem::path& folder,
@@ -60,6 +64,7 @@ std::vector<std::string> approval_prompt::bottom() const {
     for (auto& row : wrapped(line, width, "", ""))
       rows.push_back(std::move(row));
   };
+  if (outdated_) add(outdated_text);
   if (!beside_.empty()) rows.push_back(fit(beside_, width));
   std::string text = open_->prompt();
   if (open_->wants_text())
@@ -192,15 +197,16 @@ void approval_prompt::take_escape() {
   on_escape();
 }
 
-/// Whether it meant something here.
-bool approval_prompt::on_escape() {
+/// Where it stops nothing it is a key that is no answer.
+void approval_prompt::on_escape() {
   escape_at_.reset();
   const bool back = open_->leave_part();
-  if (back)
-    show_again();
-  else if (around_.typing != nullptr)
+  if (!back && around_.typing != nullptr) {
     ::kill(::getpid(), SIGINT);
-  return back || around_.typing != nullptr;
+    return;
+  }
+  if (!back) gate_.not_an_answer(std::chrono::steady_clock::now());
+  show_again();
 }
 
 /// Behind Ctrl-Z and `fg` other lines stand there.
@@ -219,6 +225,32 @@ void approval_prompt::look_at_file() {
   if (const auto path = call_edit::path_to_edit(open_->about().tool,
                                                 open_->about().arguments))
     open_->set_file(file_at(folder_, *path));
+  file_ = file_mark_now();
+  outdated_ = false;
+  refused_.clear();
+}
+
+/// Of the file that the open question is about; nothing: there is none.
+std::optional<file_mark> approval_prompt::file_mark_now() const {
+  const auto path =
+      call_edit::path_to_edit(open_->about().tool, open_->about().arguments);
+  struct stat x{};
+  if (!path ||
+      ::stat((std::filesystem::path{folder_} / *path).c_str(), &x) != 0)
+    return std::nullopt;
+  constexpr std::int64_t ns = 1'000'000'000;
+  return file_mark{x.st_dev, x.st_ino, x.st_size,
+                   x.st_mtim.tv_sec * ns + x.st_mtim.tv_nsec};
+}
+
+/// What it shows is not so any more. What would be so is asked when somebody
+/// says yes; until then nobody shall think that it holds.
+void approval_prompt::look_whether_outdated() {
+  if (!open_ || outdated_ || is_plain() || open_->wants_text() ||
+      drawn_.empty() || file_mark_now() == file_)
+    return;
+  outdated_ = true;
+  show_again();
 }
 
 void approval_prompt::edit_in_lines() {

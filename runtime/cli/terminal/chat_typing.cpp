@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "messages/utf8.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/chat_prompt.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
@@ -17,17 +18,41 @@ namespace {
 constexpr std::string_view no_editor_yet =
     "Your editor can be opened when the run has ended.\n";
 
+/// Bytes of a line that are looked at, on either side of the cursor.
+constexpr std::size_t most_of_line = 2000;
+
 /// Of a line that is too long its end: there it is written on.
 std::string end_of(std::string_view line, std::size_t columns) {
-  constexpr std::size_t most = 2000;
-  if (line.size() > most) line.remove_prefix(line.size() - most);
+  if (line.size() > most_of_line)
+    line.remove_prefix(line.size() - most_of_line);
   while (!line.empty() && (line.front() & 0xC0) == 0x80) line.remove_prefix(1);
-  const auto safe = safe_line(line, most);
+  auto safe = safe_line(line, most_of_line);
+  if (line.ends_with(' ') && !safe.empty()) safe += ' ';
   std::string_view rest = safe;
   if (columns_of(rest) <= columns) return safe;
   while (!rest.empty() && columns_of(rest) >= columns)
     rest.remove_prefix(first_shown(rest).size);
   return "…" + std::string{rest};
+}
+
+/// The part around the cursor, which stands at `at`: a bar is in its place,
+/// since that of the terminal stands elsewhere.
+std::string around(std::string_view line, std::size_t at, std::size_t columns) {
+  if (at >= line.size()) return end_of(line, columns);
+  constexpr std::string_view bar = "│";
+  const auto behind = line.substr(at);
+  auto right = safe_line(cut_utf8(behind, most_of_line), most_of_line);
+  if (behind.starts_with(' ')) right.insert(0, 1, ' ');
+  const auto room = columns - 1;
+  const auto left =
+      end_of(line.substr(0, at), room - std::min(columns_of(right), room / 3));
+  return left + std::string{bar} + fit(right, room - columns_of(left));
+}
+
+std::string counted_lines(std::ptrdiff_t n, const char* where) {
+  if (n == 0) return {};
+  return "(" + std::to_string(n) + (n == 1 ? " line " : " lines ") + where +
+         ") ";
 }
 
 }  // namespace
@@ -123,6 +148,7 @@ void chat_prompt::submit() {
 std::vector<std::string> chat_prompt::unsent() const {
   std::vector<std::string> out;
   for (const auto& x : queue_) out.push_back(editor_.shown(x));
+  if (!editor_.text().empty()) out.push_back(editor_.shown(editor_.text()));
   return out;
 }
 
@@ -150,13 +176,18 @@ std::string chat_prompt::draft() const {
                                    : "(leaves behind that) ";
   if (out.empty() && editor_.text().empty()) return {};
   const auto text = editor_.shown(editor_.text());
-  const auto line = text.substr(text.rfind('\n') + 1);  // npos + 1 is 0
-  if (const auto more = std::ranges::count(text, '\n'); more > 0)
-    out += "(" + std::to_string(more) +
-           (more == 1 ? " line above) " : " lines above) ");
+  const std::string_view whole = text;
+  const auto before = editor_.shown(
+      std::string_view{editor_.text()}.substr(0, editor_.cursor()));
+  const auto at = before.size();
+  const auto begin = before.rfind('\n') + 1;  // npos + 1 is 0
+  const auto end = std::min(text.find('\n', at), text.size());
+  out += counted_lines(std::ranges::count(before, '\n'), "above") +
+         counted_lines(std::ranges::count(whole.substr(end), '\n'), "below");
   const auto used = columns_of(out) + columns_of(mark) + 2;
   const auto columns = std::max<std::size_t>(screen_.columns(), used + 8);
-  return out + std::string{mark} + end_of(line, columns - used);
+  return out + std::string{mark} +
+         around(whole.substr(begin, end - begin), at - begin, columns - used);
 }
 
 }  // namespace riffle::cli

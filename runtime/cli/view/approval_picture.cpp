@@ -132,17 +132,21 @@ std::string_view task_of(std::string_view title) {
 }
 
 std::string sentence(const events::approval_required& x, bool of_new_file,
-                     bool edited) {
+                     bool edited, bool others) {
   const auto tool = safe_line(x.tool, 64);
   const std::string task{task_of(x.title)};
   // What its title would say stands below, or says its name once more.
   const bool runs = x.tool == "bash" || x.title == task + "Using " + x.tool;
   auto out = runs ? task + tool + " wants to run"
                   : tool + ": " + safe_line(x.title, 200);
+  const std::string_view how = !edited  ? ""
+                               : others ? "as changed"
+                                        : "as you changed it";
   if (of_new_file)
-    out += edited ? " (a new file, as you changed it)" : " (a new file)";
+    out += std::string{" (a new file"} + (edited ? ", " : "") +
+           std::string{how} + ")";
   else if (edited)
-    out += " (as you changed it)";
+    out += " (" + std::string{how} + ")";
   if (x.reason != "`" + x.tool + "` changes something" && !x.reason.empty())
     out += " — " + safe_line(x.reason, 200);
   return out + (runs ? ":" : "");
@@ -314,7 +318,7 @@ std::vector<std::string> approval_picture(const events::approval_required& x,
   const auto preview = exact_text(x.preview);
   const auto body = without_names(preview);
   canvas out{options, body.is_diff, x.tool == "bash"};
-  out.head(sentence(x, body.of_new_file, edited));
+  out.head(sentence(x, body.of_new_file, edited, options.others));
   out.body(exact_text(members_of(x, preview.empty())), false);
   out.body(body.lines, true);
   return out.finish();

@@ -16,8 +16,9 @@ struct picture_options {
   std::size_t columns = 80;
   std::size_t rows = 24;
   bool color = false;
-  bool ascii = false;  ///< the terminal does not show UTF-8
-  bool whole = false;  ///< all of it, however long
+  bool ascii = false;   ///< the terminal does not show UTF-8
+  bool whole = false;   ///< all of it, however long
+  bool others = false;  ///< not the person here has `edited` it
 };
 
 /// One sentence, and below it, each line behind a bar, what the call would do:

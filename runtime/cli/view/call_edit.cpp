@@ -120,7 +120,7 @@ expected<std::string> call_edit::arguments_of(std::string_view text) const {
   if (what_ == what::json) {
     const auto value = tools::parse_object(text);
     if (!value) return cannot(value.error());
-    return value->dump();
+    return object_of(std::string{text}).dump();
   }
   if (!is_utf8(text)) return cannot("the text is not valid UTF-8");
   auto x = object_of(arguments_);
@@ -141,7 +141,8 @@ expected<std::string> call_edit::arguments_of(std::string_view text) const {
     x["old_string"] = *file_;
     x["new_string"] = std::string{text};
   }
-  return nlohmann::json::parse(x.dump()).dump();
+  // In the order of the model, which makes the same call so again.
+  return x.dump();
 }
 
 std::string call_edit::preview_of(const std::string& arguments) const {

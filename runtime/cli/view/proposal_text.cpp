@@ -59,7 +59,8 @@ void append_member(std::string& out, std::string_view name,
 
 }  // namespace
 
-std::string summary_text(const service::proposal_view& view, wall_time now) {
+std::string summary_text(const service::proposal_view& view, wall_time now,
+                         const std::string& first) {
   const auto& x = view.it;
   auto state = service::status_of(view, now);
   state.resize(std::max<std::size_t>(state.size(), 9), ' ');
@@ -70,7 +71,9 @@ std::string summary_text(const service::proposal_view& view, wall_time now) {
                                 : ", in " + safe_line(x.what.folder, 200)) +
          ")\n" +
          (storage::awaits_execution(x)
-              ? "  not executed yet: riffle proposals approve " +
+              ? "  not executed yet: " +
+                    (first.empty() ? std::string{} : first + ", then ") +
+                    "riffle proposals approve " +
                     safe_line(x.what.id.value, 64) + "\n"
               : "");
 }

@@ -11,8 +11,10 @@
 namespace riffle::cli {
 
 /// One line: id, state, what it is about, session. What expired until `now`
-/// counts as decided.
-std::string summary_text(const service::proposal_view& x, wall_time now);
+/// counts as decided. `first`: a command that has to come before what was
+/// approved can be executed.
+std::string summary_text(const service::proposal_view& x, wall_time now,
+                         const std::string& first = {});
 
 /// All of it: what would be done, why, until when, what was decided.
 std::string whole_text(const service::proposal_view& x, wall_time now);
