@@ -199,6 +199,13 @@ TEST_CASE("what is pasted cannot control the terminal") {
   CHECK(x.text() == "a^[[2J\nb\nc\\u{202e}");
 }
 
+TEST_CASE("what no terminal draws is named where it stands") {
+  line_editor x;
+  x.insert("a\u200Bb 日\u3000本 \u2764\uFE0F");
+  CHECK(x.draw("> ", 80, 5).rows.at(0) ==
+        "> a\\u{200b}b 日\u3000本 \u2764\uFE0F");
+}
+
 TEST_CASE("the picture wraps at any width and knows the cursor") {
   line_editor x;
   type(x, "abcdefgh日本\nz");

@@ -60,6 +60,14 @@ TEST_CASE("a plan is shown whole at first, then what changed") {
         "    ✓ leap^[[31m\n"
         "    ▸ land\n"
         "    · sleep\n");
+  // What changes nothing is not said again.
+  CHECK(on(events::plan_updated{
+               "list", R"([{"id":1,"title":"look","status":"done"},)"
+                       R"({"id":2,"title":"leap\u001b[31m","status":"done"},)"
+                       R"({"id":3,"title":"land","status":"in_progress"},)"
+                       R"({"id":5,"title":"sleep","status":"pending"},)"
+                       R"({"id":4,"title":"rest","status":"dropped"}])"})
+            .empty());
   // The call that did it says nothing more.
   on(a_call("manage_plan"));
   CHECK(on(its_result(outcome::ok)).empty());

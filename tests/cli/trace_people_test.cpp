@@ -129,6 +129,8 @@ TEST_CASE("a person reads why a call failed, not what the model is told") {
              "known") == "not called: the model's arguments are not valid");
   CHECK(says("there is no host a.b; check the name in the URL",
              errc::tool_execution_error) == "there is no host a.b");
+  CHECK(says("no such file: x; there are: a, b", errc::tool_execution_error) ==
+        "no such file: x");
   CHECK(says("one; two", errc::tool_execution_error) == "one; two");
   told_run all{verbosity::verbose};
   auto x = its_end(outcome::failed, 0);

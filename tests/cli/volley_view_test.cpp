@@ -314,7 +314,8 @@ TEST_CASE("what is typed stands below all rows, also of a volley") {
   x.begun(0, false, start, {80, 24});
   x.typing("> and then");
   const auto drawn = bytes(x.tick(start + 1s, {80, 24}));
-  CHECK(drawn.find("0/2 done, 1 wait — 1.0s\n> and then") != std::string::npos);
+  CHECK(drawn.find("0/2 done, 1 waits — 1.0s\n> and then") !=
+        std::string::npos);
   CHECK(x.doing(50) == "0/2 done");
   x.typing("");
   CHECK(bytes(x.tick(start + 2s, {80, 24})).find("and then") ==

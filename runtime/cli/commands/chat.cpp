@@ -141,7 +141,7 @@ int execute(const chat_command& x, console& io) {
   {
     interrupts signals;
     if (const auto status = talk.begin(signals)) return *status;
-    talk.show_recap();
+    if (talk.show_recap()) io.err.write("\n");
     talk.finish_left(signals);
   }
   prompt.complete_with([&](std::string_view before) {

@@ -30,6 +30,12 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_entries = 10'000;
 
+/// Nobody can type that, and a line end would begin another line.
+bool has_control(std::string_view name) {
+  return std::ranges::any_of(
+      name, [](unsigned char c) { return c < 0x20 || c == 0x7F; });
+}
+
 /// Entries of the path's folder that begin as it does; folders end with '/'.
 std::vector<std::string> paths_like(const std::string& part) {
   const auto slash = part.rfind('/');
@@ -44,7 +50,7 @@ std::vector<std::string> paths_like(const std::string& part) {
        at.increment(problem), ++n) {
     auto found = at->path().filename().string();
     const bool hidden = found.starts_with('.') && !name.starts_with('.');
-    if (hidden || !found.starts_with(name)) continue;
+    if (hidden || !found.starts_with(name) || has_control(found)) continue;
     std::error_code ignored;
     if (at->is_directory(ignored)) found += '/';
     out.push_back(folder + found);

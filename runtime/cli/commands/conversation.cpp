@@ -83,9 +83,9 @@ std::string conversation::named_model(const std::string& name) const {
 }
 
 /// What was said last, for who goes on.
-void conversation::show_recap() {
+bool conversation::show_recap() {
   const auto whole = snapshot();
-  if (!whole || whole->runs.empty()) return;
+  if (!whole || whole->runs.empty()) return false;
   const auto view = view_of(options_.common, options_.show, io_.out, io_.err);
   const auto open = rt_->unfinished();
   const bool worked_on =
@@ -96,6 +96,7 @@ void conversation::show_recap() {
   io_.err.write(
       recap_text(*whole, {std::max<std::size_t>(io_.err.columns(), 20),
                           view.rendered, view.styled, worked_on}));
+  return true;
 }
 
 void conversation::finish_left(interrupts& signals) {

@@ -30,8 +30,8 @@ class conversation {
   /// Offers to finish what a crash interrupted in this folder.
   void finish_left(interrupts& signals);
 
-  /// The end of what was said so far.
-  void show_recap();
+  /// The end of what was said so far; false: nothing was.
+  bool show_recap();
 
   /// What was typed. False: the person leaves.
   bool on(const std::string& text, interrupts& signals);

@@ -15,6 +15,7 @@
 #include "runtime/cli/commands/conversation.hpp"
 #include "runtime/cli/terminal/choose.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/wrap_lines.hpp"
 #include "runtime/cli/view/mcp_text.hpp"
 #include "runtime/cli/view/output_text.hpp"
 #include "runtime/cli/view/plan_text.hpp"
@@ -64,7 +65,7 @@ void conversation::show_sessions() {
 bool conversation::show(const chat_line& x) {
   const auto& word = x.word;
   if (word == "help")
-    write(chat_help());
+    write(wrap_lines(chat_help(), io_.err.columns()));
   else if (word == "sessions")
     show_sessions();
   else if (word == "model" && x.rest.empty())
@@ -337,8 +338,10 @@ void conversation::cost() {
   if (!whole) return note("Nothing yet.");
   token_usage sum;
   for (const auto& x : whole->runs) add(sum, x.usage);
-  auto text = counted(sum.input_tokens, "token") + " in, " +
-              counted(sum.output_tokens, "token") + " out";
+  auto text = counted(sum.input_tokens, "token") + " in";
+  if (sum.cached_tokens.value_or(0) > 0)
+    text += " (" + std::to_string(*sum.cached_tokens) + " of them cached)";
+  text += ", " + counted(sum.output_tokens, "token") + " out";
   if (sum.cost_usd) text += ", " + money_text(*sum.cost_usd);
   note(text);
 }

@@ -321,7 +321,11 @@ std::string line_editor::seen_of(std::string_view character) const {
   if (character == "\t") return "  ";
   if (pasted_texts::begins_mark(character.front()))
     return pieces_.shown(character);
-  return std::string{character};
+  if (character.size() == 1) return std::string{character};
+  // Joiners are seen by what they join.
+  constexpr std::string_view joined = "é";
+  return exact_text(std::string{joined}.append(character))
+      .substr(joined.size());
 }
 
 editor_picture line_editor::draw(std::string_view prompt, std::size_t columns,

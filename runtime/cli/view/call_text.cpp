@@ -47,7 +47,9 @@ std::string first_line(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(blank), text.size()));
   text = text.substr(0, text.find_last_not_of(blank) + 1);
   const auto end = text.find('\n');
-  auto out = safe_line(text.substr(0, end), longest_subject);
+  constexpr std::size_t most_bytes = 5 * longest_subject;
+  auto out = safe_line(exact_text(text.substr(0, std::min(end, most_bytes))),
+                       longest_subject);
   return end == std::string_view::npos || out.ends_with("…") ? out : out + " …";
 }
 

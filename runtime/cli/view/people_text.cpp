@@ -31,6 +31,7 @@ constexpr std::array advice = {"; read ",
                                ", check before you repeat it",
                                "; ask for it again",
                                "; raise ",
+                               "; there are: ",
                                "; it is an RE2 "};
 
 /// Of `edit`, whose arguments nobody sees.

@@ -278,6 +278,7 @@ std::string trace_writer::withdrawn() const {
 /// Whole at first, then what changed.
 std::string trace_writer::on(const events::plan_updated& x, wall_time) {
   auto plan = plan_text(x.plan, plan_);
+  if (!plan_.empty() && plan.all == plan_) return {};
   plan_ = std::move(plan.all);
   auto out = tag("PLAN") + plan.summary + "\n";
   const auto room = std::max<std::size_t>(columns_, 40) - bar.size();

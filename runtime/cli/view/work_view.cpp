@@ -192,12 +192,12 @@ std::string work_view::sum(time_point now, std::size_t hidden) const {
   std::string out;
   if (long_one) out = bar(done_, all_) + " ";
   out += std::to_string(done_) + "/" + std::to_string(all_) + " done";
-  const auto say = [&](std::size_t n, const char* what) {
-    if (n > 0) out += ", " + std::to_string(n) + what;
+  const auto say = [&](std::size_t n, const char* one, const char* many) {
+    if (n > 0) out += ", " + std::to_string(n) + (n == 1 ? one : many);
   };
-  say(failed_, " failed");
-  say(hidden, " more run");
-  if (layout_.together) say(all_ - done_ - working_.size(), " wait");
+  say(failed_, " failed", " failed");
+  say(hidden, " more runs", " more run");
+  if (layout_.together) say(all_ - done_ - working_.size(), " waits", " wait");
   if (cancelling_) out += ", cancelling";
   out += " — " + short_duration(took);
   if (long_one && watched_ > 0 && done_ < all_)
