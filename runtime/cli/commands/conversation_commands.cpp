@@ -58,8 +58,7 @@ void conversation::show_sessions() {
   if (!all) return complain(all.error());
   std::error_code gone;
   const auto here = std::filesystem::current_path(gone).string();
-  for (const auto& x : *all)
-    write(summary_text(x, system_wall_time(), io_.err.columns(), here));
+  write(summaries_text(*all, system_wall_time(), io_.err.columns(), here));
 }
 
 bool conversation::show(const chat_line& x) {
