@@ -295,7 +295,8 @@ text = "It is done."
   x.folder.write("ed.sh", "printf mine > \"$1\"\n");
   const scoped_env editor{"VISUAL",
                           "sh " + (x.folder.path() / "ed.sh").string()};
-  terminal_program riffle{x.folder.path(), {"run", "--no-color", "go"}, 110};
+  terminal_program riffle{
+      x.folder.path(), {"run", "--no-color", "--session", "s1", "go"}, 110};
   REQUIRE(riffle.read_next(question));
   riffle.answer("y");
   REQUIRE(riffle.read_next("Writing made"));
@@ -316,7 +317,7 @@ text = "It is done."
   riffle.signal(SIGKILL);
   riffle.finish();
   terminal_program later{
-      x.folder.path(), {"sessions", "resume", "--no-color"}, 110};
+      x.folder.path(), {"sessions", "resume", "s1", "--no-color"}, 110};
   REQUIRE(later.read_next("(as changed)"));
   REQUIRE(later.read_next("+ours"));
   CHECK(later.read_next("Run it with the changed arguments?"));

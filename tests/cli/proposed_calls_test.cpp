@@ -160,8 +160,10 @@ TEST_CASE("an execution that was killed is listed, and how to end it") {
   CHECK(x.says("not executed yet: riffle sessions resume ses_"));
   CHECK(x.says(", then riffle proposals approve " + behind));
   std::filesystem::remove(x.folder.path() / "a");
+  const auto at = x.said.find("ses_");
+  const auto session = x.said.substr(at, x.said.find(',', at) - at);
   terminal_program ends{
-      x.folder.path(), {"sessions", "resume", "--no-color"}, 200};
+      x.folder.path(), {"sessions", "resume", session, "--no-color"}, 200};
   ends.finish();
   CHECK(x.proposals({"approve", behind}) == 0);
   CHECK(x.is_made());
@@ -173,7 +175,7 @@ TEST_CASE("a call that was approved and killed at work is interrupted") {
   {
     terminal_program runs{
         x.folder.path(),
-        {"run", "--no-color", "--set", "approvals.mode=ask", "go"},
+        {"run", "--no-color", "--set", "approvals.mode=wait", "go"},
         100};
     REQUIRE(runs.read_next("[?] > "));
     runs.answer("y");
