@@ -16,6 +16,7 @@
 #include "runtime/base/log.hpp"
 #include "runtime/base/unique_fd.hpp"
 #include "tools/process/pid_space.hpp"
+#include "tools/process/small_guard.hpp"
 
 namespace riffle::tools {
 
@@ -45,13 +46,11 @@ std::string ask(const std::string& guard_program) {
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, out.get(), 1);
-  std::string name = "riffle-guard";
-  std::string argument = space_probe_argument;
-  char* arguments[] = {name.data(), argument.data(), nullptr};
-  char* nothing[] = {nullptr};
   pid_t pid = -1;
-  const auto number = ::posix_spawn(&pid, guard_program.c_str(), &actions,
-                                    nullptr, arguments, nothing);
+  const auto number =
+      spawn_guard(pid, {.program = guard_program,
+                        .arguments = {"riffle-guard", space_probe_argument},
+                        .actions = &actions});
   ::posix_spawn_file_actions_destroy(&actions);
   if (number != 0) return {};
   out.reset();
@@ -71,7 +70,11 @@ space_support supported_space(const std::string& guard_program) {
   const std::pair key{guard_program, ::geteuid()};
   if (const auto found = known.find(key); found != known.end())
     return found->second;
-  const auto answer = ask(guard_program);
+  auto answer = ask(guard_program);
+  if (answer.empty() && stands_in_for(guard_program)) {
+    give_up_small_guard();  // that may be its fault
+    answer = ask(guard_program);
+  }
   if (answer.empty()) return {false, "the guard's program does not answer"};
   const auto& found =
       known.emplace(key, space_support{answer == "usable", answer})
