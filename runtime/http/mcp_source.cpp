@@ -12,6 +12,20 @@ namespace riffle::http {
 
 namespace {
 
+/// Takes one line off the front.
+std::string_view next_line(std::string_view& lines) {
+  const auto line = lines.substr(0, lines.find('\n'));
+  lines.remove_prefix(std::min(line.size() + 1, lines.size()));
+  return line;
+}
+
+/// Whether the last line is that of the end.
+bool has_end(std::string_view lines) {
+  if (lines.ends_with('\n')) lines.remove_suffix(1);
+  const auto type = event_type_of(lines.substr(lines.rfind('\n') + 1));
+  return type == "run_finished" || type == "plan_finished";
+}
+
 mcp::json result_of(const service::run_end& x, const mcp_call& of) {
   const auto status = x.finished.status;
   const bool good = status == events::run_status::completed;
@@ -43,10 +57,11 @@ std::string_view mcp_source::heartbeat() const {
 }
 
 std::shared_ptr<const std::string> mcp_source::next() {
-  auto out = std::exchange(ready_, {});
   if (waits_) return nullptr;
+  auto out = std::exchange(ready_, {});
   while (!done_ && !waits_ && out.empty()) {
     const auto piece = lines_->next();
+    if (piece && take_aside(piece)) break;
     if (piece)
       take(*piece, out);
     else if (lines_->ended())
@@ -60,30 +75,47 @@ std::shared_ptr<const std::string> mcp_source::next() {
   return std::make_shared<const std::string>(std::move(out));
 }
 
+/// News of a program that writes much are long to read: other requests do not
+/// wait for them. The end is read where everything is.
+bool mcp_source::take_aside(const std::shared_ptr<const std::string>& piece) {
+  constexpr std::size_t short_piece = 4u << 10;
+  if (!what_.streams || !what_.aside || piece->size() <= short_piece ||
+      has_end(*piece))
+    return false;
+  waits_ = true;
+  before_ = *piece;
+  const auto me = shared_from_this();
+  what_.aside([me, piece] { me->tell(*piece, me->ready_); },
+              [me] {
+                me->waits_ = false;
+                if (me->wake_) me->wake_();
+              });
+  return true;
+}
+
 void mcp_source::take(std::string_view lines, std::string& out) {
-  const auto all = lines;
-  bool last = false;
+  if (what_.streams) tell(lines, out);
+  if (!has_end(lines)) {
+    before_ = lines;
+    return;
+  }
+  const auto end = service::read_end(before_.append(lines));
+  if (end)
+    end_with(*end, out);
+  else
+    finish(refusal(end.error().message), out);
+}
+
+/// The news of these lines.
+void mcp_source::tell(std::string_view lines, std::string& out) {
   while (!lines.empty()) {
-    const auto line = lines.substr(0, lines.find('\n'));
-    lines.remove_prefix(std::min(line.size() + 1, lines.size()));
-    const auto type = event_type_of(line);
-    last = type == "run_finished" || type == "plan_finished";
-    if (!what_.streams) continue;
-    const auto message = mcp::task_news(type, line);
+    const auto line = next_line(lines);
+    const auto message = mcp::task_news(event_type_of(line), line);
     if (message.empty()) continue;
     mcp::serving_effects told;
     what_.core.on_progress(what_.key, ++count_, message, told);
     write(told, out);
   }
-  if (!last) {
-    before_ = all;
-    return;
-  }
-  const auto end = service::read_end(before_.append(all));
-  if (end)
-    end_with(*end, out);
-  else
-    finish(refusal(end.error().message), out);
 }
 
 mcp::json mcp_source::refusal(const std::string& why) const {
