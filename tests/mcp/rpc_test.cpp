@@ -259,25 +259,19 @@ TEST_CASE("a message in which a key stands twice is none") {
   rpc_effects out;
   const auto one = core.request("x", {}, false, out);
   const auto two = core.request("x", {}, false, out);
-  out.clear();
+  const auto says = [&](request_id id, const std::string& rest) {
+    out.clear();
+    core.on_text(R"({"id":)" + std::to_string(id) + "," + rest + "}", out);
+  };
   // Whose answer it is, nobody can say.
-  core.on_text(R"({"jsonrpc":"2.0","id":)" + std::to_string(one) + R"(,"id":)" +
-                   std::to_string(two) + R"(,"result":{}})",
-               out);
+  says(one, R"("id":)" + std::to_string(two) + R"(,"result":{})");
   CHECK(all_of<settled>(out).empty());
   REQUIRE(all_of<odd>(out).size() == 1);
-  CHECK(all_of<odd>(out)[0].what.find("a key stands twice") !=
-        std::string::npos);
-  out.clear();
-  core.on_text(R"({"id":)" + std::to_string(one) +
-                   R"(,"result":{"content":[],"content":[1]}})",
-               out);
+  CHECK(all_of<odd>(out)[0].what.find("a key stands twice") < 100);
+  says(one, R"("result":{"content":[],"content":[1]})");
   REQUIRE(all_of<settled>(out).size() == 1);
   CHECK(all_of<settled>(out)[0].id == one);
-  CHECK(std::get<rpc_error>(all_of<settled>(out)[0].how).number ==
-        code::internal);
-  out.clear();
-  core.on_text(R"({"id":7,"method":"ping","method":"roots/list"})", out);
+  says(7, R"("method":"ping","method":"roots/list")");
   CHECK(all_of<send_text>(out).empty());
   CHECK(core.open() == 1);
 }

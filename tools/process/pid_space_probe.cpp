@@ -2,6 +2,7 @@
 // The runtime's side: asks a guard program, once.
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
@@ -22,14 +23,16 @@ namespace riffle::tools {
 
 namespace {
 
-constexpr int longest_probe_ms = 10'000;
+using std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds longest_probe{10'000};
 
 /// What it says on its standard output; empty if it says nothing in time.
 std::string answer_of(int fd) {
   std::string out;
   std::array<char, 512> buffer{};
   pollfd ready{fd, POLLIN, 0};
-  while (::poll(&ready, 1, longest_probe_ms) > 0) {
+  while (::poll(&ready, 1, static_cast<int>(longest_probe.count())) > 0) {
     const auto count = ::read(fd, buffer.data(), buffer.size());
     if (count <= 0) break;
     out.append(buffer.data(), static_cast<std::size_t>(count));
@@ -70,8 +73,10 @@ space_support supported_space(const std::string& guard_program) {
   const std::pair key{guard_program, ::geteuid()};
   if (const auto found = known.find(key); found != known.end())
     return found->second;
+  const auto begin = steady_clock::now();
   auto answer = ask(guard_program);
-  if (answer.empty() && stands_in_for(guard_program)) {
+  const bool hung = steady_clock::now() - begin >= longest_probe;
+  if (answer.empty() && !hung && stands_in_for(guard_program)) {
     give_up_small_guard();  // that may be its fault
     answer = ask(guard_program);
   }
