@@ -2,6 +2,7 @@
 #include "runtime/http/mcp_source.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "runtime/http/sse.hpp"
@@ -22,7 +23,11 @@ std::string_view next_line(std::string_view& lines) {
 /// Whether the last line is that of the end.
 bool has_end(std::string_view lines) {
   if (lines.ends_with('\n')) lines.remove_suffix(1);
-  const auto type = event_type_of(lines.substr(lines.rfind('\n') + 1));
+  const auto* found = ::memrchr(lines.data(), '\n', lines.size());
+  if (found != nullptr)
+    lines.remove_prefix(static_cast<std::size_t>(
+        static_cast<const char*>(found) + 1 - lines.data()));
+  const auto type = event_type_of(lines);
   return type == "run_finished" || type == "plan_finished";
 }
 
@@ -61,9 +66,8 @@ std::shared_ptr<const std::string> mcp_source::next() {
   auto out = std::exchange(ready_, {});
   while (!done_ && !waits_ && out.empty()) {
     const auto piece = lines_->next();
-    if (piece && take_aside(piece)) break;
     if (piece)
-      take(*piece, out);
+      take(piece, out);
     else if (lines_->ended())
       finish(refusal("what came of the run " + what_.run.value +
                      " cannot be read"),
@@ -75,35 +79,46 @@ std::shared_ptr<const std::string> mcp_source::next() {
   return std::make_shared<const std::string>(std::move(out));
 }
 
-/// News of a program that writes much are long to read: other requests do not
-/// wait for them. The end is read where everything is.
-bool mcp_source::take_aside(const std::shared_ptr<const std::string>& piece) {
+/// What a program writes that writes much is long to read, and so is an end
+/// with all of it: other requests do not wait for that.
+void mcp_source::take(const std::shared_ptr<const std::string>& piece,
+                      std::string& out) {
   constexpr std::size_t short_piece = 4u << 10;
-  if (!what_.streams || !what_.aside || piece->size() <= short_piece ||
-      has_end(*piece))
-    return false;
-  waits_ = true;
-  before_ = *piece;
-  const auto me = shared_from_this();
-  what_.aside([me, piece] { me->tell(*piece, me->ready_); },
-              [me] {
-                me->waits_ = false;
-                if (me->wake_) me->wake_();
-              });
-  return true;
-}
-
-void mcp_source::take(std::string_view lines, std::string& out) {
-  if (what_.streams) tell(lines, out);
-  if (!has_end(lines)) {
-    before_ = lines;
+  const bool last = has_end(*piece);
+  if (!last && !what_.streams) {
+    before_ = piece;
     return;
   }
-  const auto end = service::read_end(before_.append(lines));
-  if (end)
-    end_with(*end, out);
+  const auto size = piece->size() + (last && before_ ? before_->size() : 0);
+  if (size <= short_piece || !what_.aside) {
+    read(*piece, last, out);
+    before_ = piece;
+    if (last) on_end(out);
+    return;
+  }
+  waits_ = true;
+  const auto me = shared_from_this();
+  what_.aside([me, piece, last] { me->read(*piece, last, me->ready_); },
+              [me, piece, last] {
+                me->waits_ = false;
+                me->before_ = piece;
+                if (last) me->on_end(me->ready_);
+                if (me->wake_) me->wake_();
+              });
+}
+
+void mcp_source::read(std::string_view lines, bool last, std::string& out) {
+  if (what_.streams) tell(lines, out);
+  if (!last) return;
+  auto all = before_ ? *before_ : std::string{};
+  end_ = service::read_end(all.append(lines));
+}
+
+void mcp_source::on_end(std::string& out) {
+  if (*end_)
+    end_with(**end_, out);
   else
-    finish(refusal(end.error().message), out);
+    finish(refusal(end_->error().message), out);
 }
 
 /// The news of these lines.
