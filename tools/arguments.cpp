@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "tools/arguments.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
-#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "messages/json_strict.hpp"
@@ -17,8 +18,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Finds the first key that stands twice in one object. (The parser's callback
-/// would look through all of a parent at the end of each of its children.)
+/// Finds a key that stands twice in one object. (The parser's callback would
+/// look through all of a parent at the end of each of its children.)
 class duplicate_finder final : public nlohmann::json_sax<json> {
  public:
   bool start_object(std::size_t /*size*/) override {
@@ -26,13 +27,16 @@ class duplicate_finder final : public nlohmann::json_sax<json> {
     return true;
   }
   bool key(std::string& x) override {
-    if (open_.back().insert(x).second) return true;
-    found_ = x;
-    return false;
+    open_.back().push_back(std::move(x));
+    return true;
   }
   bool end_object() override {
+    auto& keys = open_.back();
+    std::ranges::sort(keys);
+    const auto twice = std::ranges::adjacent_find(keys);
+    if (twice != keys.end()) found_ = std::move(*twice);
     open_.pop_back();
-    return true;
+    return !found_;
   }
   bool start_array(std::size_t /*size*/) override { return true; }
   bool end_array() override { return true; }
@@ -55,9 +59,28 @@ class duplicate_finder final : public nlohmann::json_sax<json> {
   }
 
  private:
-  std::vector<std::set<std::string>> open_;
+  std::vector<std::vector<std::string>> open_;
   std::optional<std::string> found_;
 };
+
+/// Of a text that is JSON: each stands behind a key, or in a text.
+std::size_t colons_in(std::string_view text) {
+  std::size_t out = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == ':') ++out;
+    if (text[i] != '"') continue;
+    for (++i; i < text.size() && text[i] != '"'; ++i)
+      if (text[i] == '\\') ++i;
+  }
+  return out;
+}
+
+std::size_t members_of(const json& x) {
+  std::size_t out = x.is_object() ? x.size() : 0;
+  if (x.is_structured())
+    for (const auto& one : x) out += members_of(one);
+  return out;
+}
 
 }  // namespace
 
@@ -77,14 +100,17 @@ tl::expected<json, std::string> parse_object(std::string_view text) {
   if (!value.is_object())
     return tl::unexpected{std::string{"must be one JSON object, but is "} +
                           value.type_name()};
-  if (const auto key = repeated_key(text))
+  if (const auto key = repeated_key(text, value))
     return tl::unexpected{"the key " +
                           json(std::string{cut_utf8(*key, 60)}).dump() +
                           " stands twice in one object"};
   return value;
 }
 
-std::optional<std::string> repeated_key(std::string_view text) {
+std::optional<std::string> repeated_key(std::string_view text,
+                                        const json& parsed) {
+  // Of two members with one key the parser kept one.
+  if (colons_in(text) == members_of(parsed)) return {};
   duplicate_finder duplicates;
   static_cast<void>(json::sax_parse(text, &duplicates));
   return duplicates.found();

@@ -21,7 +21,9 @@ inline constexpr std::size_t max_json_depth = deepest_json;
 /// counts as `{}`. The error says why and where.
 tl::expected<nlohmann::json, std::string> parse_object(std::string_view text);
 
-/// The first key that stands twice in one object of a text that is JSON.
-std::optional<std::string> repeated_key(std::string_view text);
+/// A key that stands twice in one object of a text that is JSON. `parsed`: the
+/// same text; so that one without such a key costs next to nothing.
+std::optional<std::string> repeated_key(std::string_view text,
+                                        const nlohmann::json& parsed);
 
 }  // namespace riffle::tools

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "tools/arguments.hpp"
-#include "tools/schema.hpp"
+#include "tools/shared_schema.hpp"
 #include "tools/text.hpp"
 
 namespace riffle::tools {
@@ -95,7 +95,7 @@ expected<checked_arguments> any_arguments(std::string_view name,
 
 struct registry::entry {
   tool_ptr tool;
-  schema parameters;
+  std::shared_ptr<const shared_schema> parameters;
 };
 
 registry::registry() = default;
@@ -113,7 +113,7 @@ expected<void> registry::add(tool_ptr x) {
   if (tools_.contains(spec.name))
     return invalid_config("there are two tools with the name " +
                           in_quotes(spec.name));
-  auto parameters = schema::compile(spec.parameters);
+  auto parameters = shared_schema::of(spec.parameters);
   if (!parameters)
     return invalid_config("the parameters of the tool " + in_quotes(spec.name) +
                           " are no usable JSON Schema: " + parameters.error());
@@ -150,7 +150,7 @@ expected<checked_arguments> registry::check(
   }
   auto out = any_arguments(name, arguments_text);
   if (!out) return out;
-  if (const auto wrong = it->second->parameters.check(out->value);
+  if (const auto wrong = it->second->parameters->check(out->value);
       !wrong.empty())
     return invalid_arguments(name, listed(wrong));
   return out;

@@ -2,6 +2,7 @@
 #include "runtime/base/log.hpp"
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -45,6 +46,20 @@ spdlog::logger& sink() {
   return *logger;
 }
 
+/// Marks that reorder what a person reads (Unicode TR 9), and ends of lines.
+bool turns_text(std::uint32_t code) {
+  return (code >= 0x2028 && code <= 0x202E) ||
+         (code >= 0x2066 && code <= 0x2069) || code == 0x200E ||
+         code == 0x200F || code == 0x061C;
+}
+
+void append_number(std::string& out, std::uint32_t code) {
+  constexpr std::string_view hex = "0123456789abcdef";
+  out += "\\u{";
+  for (int shift = 12; shift >= 0; shift -= 4) out += hex[code >> shift & 15];
+  out += '}';
+}
+
 /// Nothing that a terminal obeys, also none of the controls beyond ASCII.
 void append_plain(std::string& out, std::string_view text) {
   while (!text.empty()) {
@@ -53,6 +68,8 @@ void append_plain(std::string& out, std::string_view text) {
       out += replacement_character;
     else if (c.code < 0x20 || (c.code >= 0x7F && c.code < 0xA0))
       out.push_back(' ');
+    else if (turns_text(c.code))
+      append_number(out, c.code);
     else
       out += text.substr(0, c.size);
     text.remove_prefix(c.size);

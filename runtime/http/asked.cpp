@@ -6,6 +6,7 @@
 #include "runtime/base/text.hpp"
 #include "runtime/http/site.hpp"
 #include "runtime/http/sse.hpp"
+#include "tools/arguments.hpp"
 
 namespace riffle::http {
 
@@ -47,6 +48,12 @@ tl::expected<json, std::string> read_json(std::string_view text) {
     if (has_too_many(x))
       return tl::unexpected{"an object of the body has more than " +
                             std::to_string(most_members) + " members"};
+    // Readers take the first, or the last: nobody could say which was meant.
+    if (const auto key = tools::repeated_key(text, x))
+      return tl::unexpected{
+          "the key " +
+          nlohmann::json(std::string{first_characters(*key, 60)}).dump() +
+          " stands twice in one object of the body"};
   }
   return json::parse(text, nullptr, false);
 }

@@ -22,6 +22,12 @@ constexpr std::uint32_t ticks_of_others = 10;
 
 }  // namespace
 
+const std::shared_ptr<const std::string>& live_block::as_frames() const {
+  if (!frames)
+    frames = std::make_shared<const std::string>(to_sse(*lines, first_seq, ""));
+  return frames;
+}
+
 void run_channel::begin() { parts_->attach(run_, shared_from_this()); }
 
 const live_block* run_channel::find(std::uint64_t after) const noexcept {
@@ -94,12 +100,8 @@ void run_channel::tell_readers() {
 void run_channel::keep(const storage::event_block& x) {
   if (x.first_seq != seen_ + 1) return;  // it was pulled
   seen_ = x.last_seq;
-  live_block block{x.first_seq, x.last_seq, x.lines, nullptr,
-                   service::is_last(x)};
-  block.frames =
-      std::make_shared<const std::string>(to_sse(*x.lines, x.first_seq, ""));
   bytes_ += x.lines->size();
-  blocks_.push_back(std::move(block));
+  blocks_.push_back({x.first_seq, x.last_seq, x.lines, service::is_last(x)});
   while (bytes_ > kept_bytes && blocks_.size() > 1) {
     bytes_ -= blocks_.front().lines->size();
     blocks_.pop_front();

@@ -30,8 +30,11 @@ struct live_block {
   std::uint64_t first_seq = 0;
   std::uint64_t last_seq = 0;
   std::shared_ptr<const std::string> lines;
-  std::shared_ptr<const std::string> frames;  ///< as server-sent events
-  bool last = false;                          ///< the run ends with it
+  bool last = false;  ///< the run ends with it
+  /// As server-sent events; made for the first who reads them so.
+  mutable std::shared_ptr<const std::string> frames{};
+
+  const std::shared_ptr<const std::string>& as_frames() const;
 };
 
 /// The end of a run's log, as it grows. All but the half that the publisher

@@ -108,7 +108,10 @@ std::shared_ptr<const std::string> run_source::from_page() {
 }
 
 std::shared_ptr<const std::string> run_source::from_channel() {
-  if (const auto* x = channel_->find(place_)) return written(*x);
+  if (const auto* x = channel_->find(place_)) {
+    if (how_.format == event_format::sse) x->as_frames();  // for all who read
+    return written(*x);
+  }
   if (channel_->seen() > place_ || channel_->is_closed()) {
     const bool gone = channel_->is_closed() && channel_->seen() <= place_;
     leave_channel();
@@ -128,7 +131,7 @@ std::shared_ptr<const std::string> run_source::written(live_block x) {
   if (x.last) finish();
   switch (how_.format) {
     case event_format::sse:
-      if (whole && x.frames && how_.id_prefix.empty()) return x.frames;
+      if (whole && how_.id_prefix.empty()) return x.as_frames();
       return shared(to_sse(lines, from, how_.id_prefix));
     case event_format::ndjson:
       return whole ? x.lines : shared(std::string{lines});
@@ -163,8 +166,7 @@ void run_source::take(const expected<storage::event_page>& page) {
     finish();
   } else {
     for (const auto& x : page->blocks)
-      page_.push_back(
-          {x.first_seq, x.last_seq, x.lines, nullptr, service::is_last(x)});
+      page_.push_back({x.first_seq, x.last_seq, x.lines, service::is_last(x)});
     page_is_last_ = page->end;
   }
   if (wake_) wake_();

@@ -107,7 +107,7 @@ std::optional<reply> check_headers(const request& in, const mcp_message& x) {
 
 std::optional<reply> check_keys(const request& in, const mcp_message& x) {
   if (x.body.is_null()) return {};
-  const auto key = tools::repeated_key(in.body);
+  const auto key = tools::repeated_key(in.body, x.body);
   if (!key) return {};
   return rpc_refusal(400, {}, mcp::code::invalid_request, mcp::twice_in(*key));
 }
@@ -120,8 +120,10 @@ std::string make_session(const caller& who) {
 std::optional<reply> check_session_name(const request& in, const mcp_message& x,
                                         const caller& who) {
   const auto name = in.header(session_header);
-  const bool free = x.method == "initialize" || x.method == "ping" ||
-                    !x.version.empty() ||
+  // A client may ask whether anybody is there before it begins; who names a
+  // session asks for that one.
+  const bool early = x.method == "ping" && !in.has_header(session_header);
+  const bool free = x.method == "initialize" || early || !x.version.empty() ||
                     (x.method.empty() && !x.body.is_array());
   if (free) return {};
   if (name.empty())

@@ -184,6 +184,15 @@ reply followed(const call& c, begun_task& x, const run_opened& opened) {
   what.single = x.single;
   if (x.single) what.read_told = reader_of(c);
   if (x.modern) what.on_gone = canceller(c, opened.run);
+  what.aside = [parts = c.at->hub()->parts()](std::function<void()> work,
+                                              std::function<void()> then) {
+    parts->reads->submit(
+        [parts, work = std::move(work), then = std::move(then)]() mutable {
+          work();
+          work = nullptr;  // what it holds ends on the I/O thread
+          parts->post(std::move(then));
+        });
+  };
   out.source = std::make_shared<mcp_source>(
       std::make_shared<run_source>(c.at->hub(), opened.run, 0, how),
       std::move(what));

@@ -2,6 +2,7 @@
 #include "runtime/http/mcp_source.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "runtime/http/sse.hpp"
@@ -11,6 +12,24 @@
 namespace riffle::http {
 
 namespace {
+
+/// Takes one line off the front.
+std::string_view next_line(std::string_view& lines) {
+  const auto line = lines.substr(0, lines.find('\n'));
+  lines.remove_prefix(std::min(line.size() + 1, lines.size()));
+  return line;
+}
+
+/// Whether the last line is that of the end.
+bool has_end(std::string_view lines) {
+  if (lines.ends_with('\n')) lines.remove_suffix(1);
+  const auto* found = ::memrchr(lines.data(), '\n', lines.size());
+  if (found != nullptr)
+    lines.remove_prefix(static_cast<std::size_t>(
+        static_cast<const char*>(found) + 1 - lines.data()));
+  const auto type = event_type_of(lines);
+  return type == "run_finished" || type == "plan_finished";
+}
 
 mcp::json result_of(const service::run_end& x, const mcp_call& of) {
   const auto status = x.finished.status;
@@ -43,12 +62,12 @@ std::string_view mcp_source::heartbeat() const {
 }
 
 std::shared_ptr<const std::string> mcp_source::next() {
-  auto out = std::exchange(ready_, {});
   if (waits_) return nullptr;
+  auto out = std::exchange(ready_, {});
   while (!done_ && !waits_ && out.empty()) {
     const auto piece = lines_->next();
     if (piece)
-      take(*piece, out);
+      take(piece, out);
     else if (lines_->ended())
       finish(refusal("what came of the run " + what_.run.value +
                      " cannot be read"),
@@ -60,30 +79,58 @@ std::shared_ptr<const std::string> mcp_source::next() {
   return std::make_shared<const std::string>(std::move(out));
 }
 
-void mcp_source::take(std::string_view lines, std::string& out) {
-  const auto all = lines;
-  bool last = false;
+/// What a program writes that writes much is long to read, and so is an end
+/// with all of it: other requests do not wait for that.
+void mcp_source::take(const std::shared_ptr<const std::string>& piece,
+                      std::string& out) {
+  constexpr std::size_t short_piece = 4u << 10;
+  const bool last = has_end(*piece);
+  if (!last && !what_.streams) {
+    before_ = piece;
+    return;
+  }
+  const auto size = piece->size() + (last && before_ ? before_->size() : 0);
+  if (size <= short_piece || !what_.aside) {
+    read(*piece, last, out);
+    before_ = piece;
+    if (last) on_end(out);
+    return;
+  }
+  waits_ = true;
+  const auto me = shared_from_this();
+  what_.aside([me, piece, last] { me->read(*piece, last, me->ready_); },
+              [me, piece, last] {
+                me->waits_ = false;
+                me->before_ = piece;
+                if (last) me->on_end(me->ready_);
+                if (me->wake_) me->wake_();
+              });
+}
+
+void mcp_source::read(std::string_view lines, bool last, std::string& out) {
+  if (what_.streams) tell(lines, out);
+  if (!last) return;
+  auto all = before_ ? *before_ : std::string{};
+  end_ = service::read_end(all.append(lines));
+}
+
+void mcp_source::on_end(std::string& out) {
+  if (*end_)
+    end_with(**end_, out);
+  else
+    finish(refusal(end_->error().message), out);
+}
+
+/// The news of these lines.
+void mcp_source::tell(std::string_view lines, std::string& out) {
   while (!lines.empty()) {
-    const auto line = lines.substr(0, lines.find('\n'));
-    lines.remove_prefix(std::min(line.size() + 1, lines.size()));
-    const auto type = event_type_of(line);
-    last = type == "run_finished" || type == "plan_finished";
-    if (!what_.streams) continue;
-    const auto message = mcp::task_news(type, line);
+    const auto line = next_line(lines);
+    const auto message = mcp::task_news(event_type_of(line), line);
     if (message.empty()) continue;
     mcp::serving_effects told;
     what_.core.on_progress(what_.key, ++count_, message, told);
     write(told, out);
   }
-  if (!last) {
-    before_ = all;
-    return;
-  }
-  const auto end = service::read_end(before_.append(all));
-  if (end)
-    end_with(*end, out);
-  else
-    finish(refusal(end.error().message), out);
 }
 
 mcp::json mcp_source::refusal(const std::string& why) const {

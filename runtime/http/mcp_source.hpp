@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "runtime/http/message.hpp"
@@ -30,6 +31,10 @@ struct mcp_call {
       read_told{};
   /// The client went away before the end.
   std::function<void()> on_gone{};
+  /// Does `work` on a thread that may take its time, then `then` on the I/O
+  /// thread, which is everybody's; null: both at once.
+  std::function<void(std::function<void()> work, std::function<void()> then)>
+      aside{};
 };
 
 /// Reads the run's lines from `lines`, which follows it to its end.
@@ -48,7 +53,10 @@ class mcp_source final : public body_source,
   [[nodiscard]] std::string_view heartbeat() const override;
 
  private:
-  void take(std::string_view lines, std::string& out);
+  void take(const std::shared_ptr<const std::string>& piece, std::string& out);
+  void read(std::string_view lines, bool last, std::string& out);
+  void tell(std::string_view lines, std::string& out);
+  void on_end(std::string& out);
   void end_with(const service::run_end& x, std::string& out);
   [[nodiscard]] mcp::json refusal(const std::string& why) const;
   void finish(mcp::json result, std::string& out);
@@ -56,10 +64,12 @@ class mcp_source final : public body_source,
 
   const std::shared_ptr<body_source> lines_;
   mcp_call what_;
-  std::string before_;  ///< the last lines: the answer may end there
+  /// The last lines: the answer may end there.
+  std::shared_ptr<const std::string> before_;
+  std::optional<expected<service::run_end>> end_;
   std::function<void()> wake_;
-  std::string ready_;  ///< the end, once it was read
-  bool waits_ = false;
+  std::string ready_;   ///< what was read aside, or the end
+  bool waits_ = false;  ///< for what is read; `core` and `ready_` are not ours
   double count_ = 0;
   bool done_ = false;
 };

@@ -120,6 +120,13 @@ TEST_CASE("the format can be changed while threads write") {
   CHECK(text.find("message") != std::string::npos);
 }
 
+TEST_CASE("marks that turn a line of the log are shown as what they are") {
+  const auto line = render_log_line(log_format::text, {}, log_level::warn,
+                                    "mcp", "a\u202Eb\u2066c\u2028d\u200Fe – ü");
+  CHECK(line.find("a\\u{202e}b\\u{2066}c\\u{2028}d\\u{200f}e – ü") !=
+        std::string::npos);
+}
+
 TEST_CASE("levels and formats come back from their texts") {
   for (auto text : {"trace", "debug", "info", "warn", "error", "off"}) {
     REQUIRE(parse_log_level(text));

@@ -99,6 +99,23 @@ TEST_CASE("a plan calls the tool of a server, which it waits for") {
   CHECK(rt::processes_in(folder).empty());
 }
 
+TEST_CASE("a stop waits for no run that only waits for a server") {
+  const rt::work_folder folder;
+  rt::write_server(folder, "[[steps]]\ntext = \"Done.\"\n",
+                   "[server]\nstop_timeout = \"5m\"\n[agents.default]\n" +
+                       table("liar", "mute") + "startup_timeout = \"10m\"\n");
+  rt::served server{folder};
+  const auto x = server.user().post("/v1/runs", {{"task", "a"}});
+  INFO(x.body);
+  REQUIRE(x.status == 202);
+  server.process().signal(SIGTERM);
+  const auto end = server.process().wait();  // in the test's limit
+  INFO(end.err);
+  CHECK(end.status == 0);
+  CHECK(has(end.err, "1 run is left as it is"));
+  CHECK(rt::processes_in(folder).empty());
+}
+
 TEST_CASE("what a server takes up waits for no other one, and is cancelled") {
   const rt::work_folder folder;
   // It is asked for 10 min: whoever waits to the end fails by the test's limit.

@@ -89,7 +89,12 @@ TEST_CASE("a session is one that was begun here, by the same caller") {
     CHECK(judged(unknown, "ci", list) == 404);
   // Who begins, looks whether we live, or speaks the newer era has none.
   CHECK(judged("", "ci", R"({"id":1,"method":"initialize"})") == 0);
-  CHECK(judged("", "ci", R"({"id":1,"method":"ping"})") == 0);
+  const auto ping = R"({"id":1,"method":"ping"})";
+  CHECK(judged("", "ci", ping) == 0);
+  // Who names a session asks whether that one lives.
+  CHECK(judged(mine, "ci", ping) == 0);
+  CHECK(judged("zz", "ci", ping) == 404);
+  CHECK(judged(mine, "other", ping) == 404);
   CHECK(judged("", "ci", "[" + std::string{list} + "]") == 400);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/http/run_request_json.hpp"
+#include "runtime/http/site.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace riffle;
@@ -23,6 +24,18 @@ std::string mistake(const json& body, const caller& who = anybody()) {
 }
 
 }  // namespace
+
+TEST_CASE("a key that stands twice in a body is refused, wherever it stands") {
+  const auto why = [](const std::string& text) {
+    const auto x = read_json(text);
+    return x ? std::string{} : x.error();
+  };
+  CHECK(why(R"({"task":"a","task":"b"})") ==
+        "the key \"task\" stands twice in one object of the body");
+  CHECK_THAT(why(R"({"tasks":[{"task":"a"},{"x":{"y":1,"\u0079":2}}]})"),
+             Contains("\"y\""));
+  CHECK(why(R"({"a:b":"c:d\":e","a":{"a":{"a":[{"a":1},{"a":2}]}}})").empty());
+}
 
 TEST_CASE("each member of a request arrives in the run") {
   const auto x = read_run(json::parse(R"({

@@ -254,6 +254,28 @@ TEST_CASE("requests of the server are answered, or refused in form") {
             .at("code") == -32601);
 }
 
+TEST_CASE("a message in which a key stands twice is none") {
+  rpc_core core;
+  rpc_effects out;
+  const auto one = core.request("x", {}, false, out);
+  const auto two = core.request("x", {}, false, out);
+  const auto says = [&](request_id id, const std::string& rest) {
+    out.clear();
+    core.on_text(R"({"id":)" + std::to_string(id) + "," + rest + "}", out);
+  };
+  // Whose answer it is, nobody can say.
+  says(one, R"("id":)" + std::to_string(two) + R"(,"result":{})");
+  CHECK(all_of<settled>(out).empty());
+  REQUIRE(all_of<odd>(out).size() == 1);
+  CHECK(all_of<odd>(out)[0].what.find("a key stands twice") < 100);
+  says(one, R"("result":{"content":[],"content":[1]})");
+  REQUIRE(all_of<settled>(out).size() == 1);
+  CHECK(all_of<settled>(out)[0].id == one);
+  says(7, R"("method":"ping","method":"roots/list")");
+  CHECK(all_of<send_text>(out).empty());
+  CHECK(core.open() == 1);
+}
+
 TEST_CASE("a cancelled request is told, and what comes of it passed over") {
   rpc_core core;
   rpc_effects out;

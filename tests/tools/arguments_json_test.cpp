@@ -57,6 +57,21 @@ TEST_CASE("arguments leave nothing open") {
   }
 }
 
+TEST_CASE("a key that stands twice is found, and named") {
+  const auto found = [](const std::string& text) {
+    return tools::repeated_key(text, nlohmann::json::parse(text));
+  };
+  CHECK(found(R"({"a":1,"b":{"c":[{"d":1,"e":2,"d":3}]}})") == "d");
+  CHECK(found(R"({"a":1,"\u0061":1})") == "a");
+  CHECK(found(R"({"":1,"":1})") == "");
+  CHECK_FALSE(found(R"({"a":{"a":1},"b":[{"a":1},{"a":":\":{"}]})"));
+  CHECK_FALSE(found(R"(["a:b",":",{}])"));
+  std::string many = "{\"0\":0";
+  for (int i = 1; i < 100'000; ++i) many += ",\"" + std::to_string(i) + "\":0";
+  CHECK_FALSE(found(many + "}"));
+  CHECK(found(many + ",\"77\":0}") == "77");
+}
+
 TEST_CASE("arguments of very many parts cost what they are long") {
   const auto seconds_for = [](std::size_t n, const std::string& part) {
     std::string text = "{\"path\":[" + part;

@@ -15,9 +15,11 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/seed.hpp"
+#include "tests/support/skip.hpp"
 #include "tests/tools/tool_fixture.hpp"
 #include "tools/builtin/shell/bash.hpp"
 #include "tools/process/process.hpp"
+#include "tools/process/small_guard.hpp"
 
 using namespace riffle;
 using namespace riffle::tools;
@@ -191,6 +193,42 @@ TEST_CASE("waiting for a guard is bounded, and free of what never was") {
   CHECK_FALSE(std::filesystem::exists(file));
   CHECK(wait_for_guard(file, steady_clock::now()));
   CHECK_FALSE(lock_for_guard(folder.path() / "no/such/folder"));
+}
+
+TEST_CASE("a command's guard is a small program, a worker's this one") {
+  if (!stands_in_for(this_program)) return skip("it carries no small guard");
+  struct keep final : process_listener {
+    void on_output(output_stream, std::string_view bytes) override {
+      text += bytes;
+    }
+    std::string text;
+  };
+  const temp_folder folder;
+  /// Pages of its guard, which anybody may know.
+  const auto size_of = [&](const std::string& guard) {
+    keep listener;
+    process_request request;
+    request.command = {"sh", "-c", "cut -d' ' -f1 /proc/$PPID/statm"};
+    request.folder = folder.path();
+    request.environment = {"PATH=/usr/bin:/bin"};
+    request.space = pid_space::shared;
+    request.guard_program = guard;
+    REQUIRE(run_process(request, listener, {}));
+    return std::stol("0" + listener.text);
+  };
+  const auto self = std::filesystem::read_symlink(this_program).string();
+  const auto small = size_of(this_program);
+  CHECK(small > 0);
+  CHECK(small * 5 < size_of(self));
+  // Who is this program itself needs it as its guard.
+  keep listener;
+  process_request request;
+  request.command = {this_program, "--help"};
+  request.folder = folder.path();
+  const auto end = run_process(request, listener, {});
+  REQUIRE(end);
+  CHECK(end->exit_code == 0);
+  CHECK(listener.text.find("usage:") != std::string::npos);
 }
 
 TEST_CASE("a guard that is killed makes the end unknown, not a hang") {

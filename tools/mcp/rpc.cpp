@@ -10,6 +10,7 @@
 #include "messages/json_strict.hpp"
 #include "messages/utf8.hpp"
 #include "runtime/base/text.hpp"
+#include "tools/arguments.hpp"
 
 namespace riffle::mcp {
 
@@ -94,11 +95,12 @@ std::optional<request_id> number_at(std::string_view text, std::size_t at) {
   return out;
 }
 
-/// The number `id` at the top of a text that no parser takes; nothing if there
-/// is none, or it is a request of the other side.
+/// The number `id` at the top of a text that is not taken; nothing if there is
+/// none, or more than one, or it is a request of the other side.
 std::optional<request_id> id_of_unreadable(std::string_view text) {
   constexpr std::string_view blanks = " \t\r\n";
   std::optional<request_id> id;
+  bool known = false;
   std::size_t depth = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
@@ -113,7 +115,9 @@ std::optional<request_id> id_of_unreadable(std::string_view text) {
     if (depth != 1 || colon == text.npos || text[colon] != ':') continue;
     const auto value = text.find_first_not_of(blanks, colon + 1);
     if (word == "\"method\"") return {};
-    if (word == "\"id\"" && value != text.npos) id = number_at(text, value);
+    if (word != "\"id\"" || value == text.npos) continue;
+    if (std::exchange(known, true)) return {};
+    id = number_at(text, value);
   }
   return id;
 }
@@ -163,9 +167,11 @@ void rpc_core::cancel(request_id id, std::string_view reason, bool tell,
 void rpc_core::on_text(std::string_view text, rpc_effects& out) {
   if (closed_) return;
   const auto x = parse_strict(text);
-  if (!x) {
+  if (!x || tools::repeated_key(text, *x)) {
     if (!give_up_unreadable(text, out))
-      out.emplace_back(odd{"this is no JSON: " + short_text(text)});
+      out.emplace_back(odd{(x ? "a message in which a key stands twice: "
+                              : "this is no JSON: ") +
+                           short_text(text)});
     return;
   }
   if (!x->is_array()) return on_message(*x, out);
@@ -185,8 +191,8 @@ bool rpc_core::give_up_unreadable(std::string_view text, rpc_effects& out) {
   if (!id || !open_.contains(*id)) return false;
   settle(*id,
          rpc_error{code::internal,
-                   "its answer cannot be read: it is nested too deep, or no "
-                   "JSON: " +
+                   "its answer cannot be read: it is nested too deep, no JSON, "
+                   "or a key stands there twice: " +
                        short_text(text),
                    {}},
          out);

@@ -87,7 +87,7 @@ void serving_core::on_text(std::string_view text, serving_effects& out) {
   if (!x)
     return void(out.emplace_back(
         refusal(nullptr, {code::parse_error, "this is no JSON", {}})));
-  if (const auto key = tools::repeated_key(text))
+  if (const auto key = tools::repeated_key(text, *x))
     return void(out.emplace_back(
         refusal(nullptr, {code::invalid_request, twice_in(*key), {}})));
   // Batches came with JSON-RPC, and went with the version that has links.

@@ -7,7 +7,7 @@
 #include "runtime/base/digest.hpp"
 #include "runtime/base/text.hpp"
 #include "tools/mcp/protocol.hpp"
-#include "tools/schema.hpp"
+#include "tools/shared_schema.hpp"
 
 namespace riffle::mcp {
 
@@ -23,6 +23,13 @@ unexpected no_tool(std::string message) {
   return unexpected{error{.code = errc::tool_unavailable,
                           .op = "mcp",
                           .message = std::move(message)}};
+}
+
+/// Of an object; null if it has none.
+const json& at(const json& x, const char* key) {
+  static const json none;
+  const auto found = x.find(key);
+  return found == x.end() ? none : *found;
 }
 
 std::string text_at(const json& x, const char* key, std::size_t limit) {
@@ -82,10 +89,11 @@ expected<std::string> read_schema(const json& given) {
   auto text = given.is_object() ? to_text(given) : "{\"type\":\"object\"}";
   if (text.size() > largest_schema)
     return no_tool("its schema is larger than 64 KB");
-  if (tools::schema::compile(text) && is_plain_object(given)) return text;
+  if (is_plain_object(given) && tools::shared_schema::try_out(text))
+    return text;
   auto plain = to_text(flattened(given.is_object() ? given : json::object()));
-  if (auto made = tools::schema::compile(plain); !made)
-    return no_tool("its schema is none: " + made.error());
+  if (auto well = tools::shared_schema::try_out(plain); !well)
+    return no_tool("its schema is none: " + well.error());
   return plain;
 }
 
@@ -183,11 +191,12 @@ std::string digest_of(const tool_def& x) {
 expected<tool_def> read_tool(const json& x) {
   if (!x.is_object()) return no_tool("a tool that is no object");
   tool_def out;
-  out.name = x.value("name", json()).is_string() ? x.at("name") : "";
+  const auto& name = at(x, "name");
+  if (name.is_string()) out.name = name.get<std::string>();
   if (out.name.empty()) return no_tool("a tool without a name");
   if (out.name.size() > longest_name)
     return no_tool("a tool whose name is longer than 128 bytes");
-  const auto hints = x.value("annotations", json::object());
+  const auto& hints = at(x, "annotations");
   out.title = text_at(x, "title", longest_title);
   if (hints.is_object()) {
     if (out.title.empty()) out.title = text_at(hints, "title", longest_title);
@@ -197,18 +206,18 @@ expected<tool_def> read_tool(const json& x) {
     out.open_world = flag_at(hints, "openWorldHint");
   }
   out.description = text_at(x, "description", longest_description);
-  const auto given = x.value("inputSchema", json());
+  const auto& given = at(x, "inputSchema");
   auto schema = read_schema(given);
   if (!schema) return unexpected{std::move(schema.error())};
   out.input_schema = *std::move(schema);
   if (given.is_object() && !read_headers(given, "", out))
     return no_tool("an x-mcp-header of its schema is not allowed there");
-  const auto result = x.value("outputSchema", json());
-  if (result.is_object() && to_text(result).size() <= largest_schema)
-    out.output_schema = to_text(result);
-  const auto execution = x.value("execution", json());
-  if (execution.is_object())
-    out.needs_task = execution.value("taskSupport", json()) == "required";
+  if (const auto& result = at(x, "outputSchema"); result.is_object())
+    if (auto text = to_text(result); text.size() <= largest_schema)
+      out.output_schema = std::move(text);
+  const auto& execution = at(x, "execution");
+  out.needs_task =
+      execution.is_object() && at(execution, "taskSupport") == "required";
   return out;
 }
 

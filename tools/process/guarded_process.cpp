@@ -16,6 +16,7 @@
 #include "runtime/base/log.hpp"
 #include "tools/process/orphans.hpp"
 #include "tools/process/process_tree.hpp"
+#include "tools/process/small_guard.hpp"
 
 namespace riffle::tools {
 
@@ -66,14 +67,6 @@ bool make_channel(fd_pair& out) {
   return lift(out.theirs);
 }
 
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  result.reserve(texts.size() + 1);
-  for (auto& x : texts) result.push_back(x.data());
-  result.push_back(nullptr);
-  return result;
-}
-
 /// posix_spawn's two objects.
 struct spawn_plan {
   spawn_plan() {
@@ -113,6 +106,11 @@ bool in_own_space(const process_request& request) {
           supported_space(request.guard_program).usable);
 }
 
+/// A worker: this very program, by the name that only it has in its guard.
+bool names_itself(const std::vector<std::string>& command) {
+  return !command.empty() && command.front() == this_program;
+}
+
 std::vector<std::string> guard_command(const process_request& request) {
   const auto grace = std::chrono::ceil<std::chrono::milliseconds>(
       std::max(request.kill_grace, duration::zero()));
@@ -125,7 +123,7 @@ std::vector<std::string> guard_command(const process_request& request) {
 }
 
 expected<void> check(const process_request& request) {
-  if (request.guard_program == "/proc/self/exe" && !can_be_guard())
+  if (request.guard_program == this_program && !can_be_guard())
     return failure(errc::internal,
                    "this program cannot guard processes: its main must call "
                    "riffle::tools::run_guard_if_asked first");
@@ -191,13 +189,15 @@ expected<guarded_process> guarded_process::start(
     lock = std::move(*locked);
     plan.give(lock.get(), guard_lock);
   }
-  auto command = guard_command(request);
-  auto environment = request.environment;
+  guard_start how{.program = request.guard_program,
+                  .arguments = guard_command(request),
+                  .environment = request.environment,
+                  .actions = &plan.actions,
+                  .attributes = &plan.attributes,
+                  .itself = names_itself(request.command)};
   guarded_process result;
   const auto starting = live_guards::starting();
-  const auto number = ::posix_spawn(
-      &result.pid_, request.guard_program.c_str(), &plan.actions,
-      &plan.attributes, pointers(command).data(), pointers(environment).data());
+  const auto number = spawn_guard(result.pid_, std::move(how));
   if (number != 0) {
     result.pid_ = -1;
     give_up_lock(request);

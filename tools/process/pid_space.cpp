@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "tools/process/pid_space.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
-#include <fstream>
 #include <poll.h>
 #include <sched.h>
-#include <sstream>
+#include <string_view>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -47,6 +47,18 @@ bool write_file(const char* file, const std::string& text) {
                    static_cast<ssize_t>(text.size());
 }
 
+std::string slurped(const char* file) {
+  std::string out;
+  std::array<char, 4096> buffer{};
+  const unique_fd fd{::open(file, O_RDONLY | O_CLOEXEC)};
+  if (!fd) return out;
+  for (;;) {
+    const auto count = ::read(fd.get(), buffer.data(), buffer.size());
+    if (count <= 0) return out;
+    out.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+}
+
 /// Each id is mapped to itself, so files belong to whom they belonged.
 bool map_ids(uid_t user, gid_t group) {
   const auto line = [](auto id) {
@@ -75,14 +87,17 @@ std::string unescaped(std::string_view text) {
 /// Where a /proc is mounted, in the order of the mounts.
 std::vector<std::string> proc_places() {
   std::vector<std::string> out;
-  std::ifstream in{"/proc/self/mountinfo"};
-  for (std::string line; std::getline(in, line);) {
+  const auto text = slurped("/proc/self/mountinfo");
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    auto line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
     const auto end = line.find(" - ");
-    if (end == line.npos || line.compare(end + 3, 5, "proc ") != 0) continue;
-    std::istringstream words{line};
-    std::string place;
-    for (int i = 0; i < 5; ++i) words >> place;
-    out.push_back(unescaped(place));
+    if (end == line.npos || !line.substr(end + 3).starts_with("proc "))
+      continue;
+    for (int i = 0; i < 4; ++i)  // the place is the fifth word
+      line.remove_prefix(std::min(line.find(' ') + 1, line.size()));
+    out.push_back(unescaped(line.substr(0, line.find(' '))));
   }
   return out;
 }

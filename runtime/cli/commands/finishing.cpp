@@ -10,7 +10,10 @@
 #include <vector>
 
 #include "messages/duration_text.hpp"
+#include "runtime/base/clock.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/config/mcp_checks.hpp"
+#include "runtime/service/agent_tools.hpp"
 #include "runtime/service/single_call.hpp"
 #include "runtime/service/stored_request.hpp"
 
@@ -24,7 +27,27 @@ constexpr auto between_looks = std::chrono::milliseconds{50};
 /// a volley, or of a plan, may be about to begin.
 constexpr unsigned looks_that_agree = 4;
 
-/// What cannot go on before a person decides.
+/// Its steps are runs of their own.
+bool is_plan(const storage::run_record& x) {
+  const auto asked = service::request_from_json(x.settings);
+  return !asked.plan.empty() || !asked.plan_session.value.empty();
+}
+
+/// It is on record and has done nothing, for a server of its agent is not there
+/// yet; the next start goes on with it.
+bool waits_for_server(const storage::run_record& x,
+                      const config::config& config) {
+  constexpr std::int64_t long_us = 500'000;
+  if (x.step > 0 || system_wall_time().us - x.started.us < long_us ||
+      !config.agents.contains(x.agent) || is_plan(x))
+    return false;
+  return std::ranges::any_of(
+      service::tools_of_agent(config, x.agent), [&](const auto& tool) {
+        return config::server_of(config, tool).has_value();
+      });
+}
+
+/// What cannot go on before a person decides, or a server is there.
 class waiting_runs {
  public:
   waiting_runs(std::set<run_id> asking,
@@ -64,7 +87,7 @@ expected<std::vector<storage::run_record>> find_here(
 
 enum class what_runs : std::uint8_t {
   nothing,
-  waits,  ///< all of it for a person
+  waits,  ///< all of it for a person, or a server
   works,
 };
 
@@ -77,6 +100,8 @@ what_runs find_what_runs(http::site& site) {
   if (!here || !asked) return works;
   std::set<run_id> asking;
   for (const auto& x : *asked) asking.insert(x.it.what.run);
+  for (const auto& x : *here)
+    if (waits_for_server(x, *site.parts().config)) asking.insert(x.id);
   const waiting_runs waiting{std::move(asking), *here};
   bool none = here->empty();
   for (const auto& volley : volleys) {
