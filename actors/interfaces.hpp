@@ -44,9 +44,8 @@ struct volley_pause_over;   // volley scheduler's own timer
 /// A worker that runs one call at a time on the blocking executor here; dies
 /// with its tool's exception.
 using thread_worker_actor = tool_worker_actor::extend<
-    reacts_to<blocking_progress>,  // the blocking executor reports
-    reacts_to<blocking_done>,      // the blocking executor is through
-    reacts_to<tick>>;              // own timer: a report may leave
+    reacts_to<blocking_done>,  // the blocking executor is through
+    reacts_to<tick>>;          // own timer: a report may leave
 
 /// Supervisor of a tool's workers; queue of what waits for one.
 using tool_pool_actor = work_supervisor::extend<
@@ -236,9 +235,10 @@ struct pool_replaced {
 };
 
 /// gate -> pool: its node takes no calls any more. What runs goes on; the pool
-/// ends with it.
+/// ends with it. `later`: what has not begun waits for the word without it.
 struct close_pool {
   std::string reason;
+  bool later = false;
 };
 
 /// gate -> registry -> dispatchers: who gives a tool's calls to a node; null:

@@ -263,6 +263,7 @@ void call_host_state::on_done(work::done& x) {
                   " bytes, more than a node sends (cluster.max_frame)"};
   }
   auto output = setup.whole_output ? setup.whole_output(x.id) : nullptr;
+  if (!output) log_if_cut(x);
   // On the link of an orphan nobody would ever say that there is room.
   if (!output || call->orphan) return finish(key, std::move(x));
   const auto token = call->tag.token;
@@ -297,7 +298,7 @@ void call_host_state::forget(const attempt_key& key) {
   tokens.erase({call.link, call.tag.token});
   if (const auto end = endings.extract(call.tag.token)) {
     const auto& x = end.mapped();
-    give_room(x.link, x.in_flight + (x.reading ? 1 : 0));
+    give_room(x.link, x.in_flight.size() + (x.reading ? 1 : 0));
   }
   setup.leases->remove(key.first);
   if (const auto run = runs.find(call.run); --run->second == 0) {
@@ -323,6 +324,7 @@ void call_host_state::on_origin_lost(const origin_lost& x) {
     call.orphan = call.orphan || call.link == x.link;
   for (auto& [token, end] : endings)  // nobody says that he has room
     if (end.link == x.link) give_up(end);
+  windows.erase(x.link);
   if (const auto ended = stop_those(x.link))
     log_warn(name, std::to_string(ended) +
                        " calls are stopped: who gave them is lost (" +

@@ -10,6 +10,7 @@
 #include "actors/cluster/lease_board.hpp"
 #include "actors/cluster/output_stream.hpp"
 #include "actors/cluster/wire.hpp"
+#include "actors/core/piece_window.hpp"
 #include "actors/interfaces.hpp"
 
 namespace riffle {
@@ -65,7 +66,7 @@ struct call_host_state {
     work::done done;
     output_stream_ptr output;
     std::uint64_t offset = 0;
-    std::size_t in_flight = 0;  ///< pieces that are not acknowledged
+    std::deque<time_point> in_flight;  ///< pieces that are not acknowledged
     bool reading = false;
     bool closed = false;
   };
@@ -101,6 +102,7 @@ struct call_host_state {
   void give_up(ending& x);
   void on_piece_read(piece_read& x);
   void end_if_sent(const std::string& token);
+  static void log_if_cut(const work::done& x);
   void finish(const attempt_key& key, work::done done);
   void forget(const attempt_key& key);
   void tell_load();
@@ -124,6 +126,7 @@ struct call_host_state {
   /// came last.
   std::map<link_number, std::size_t> pieces;
   std::map<link_number, std::string> last_served;
+  std::map<link_number, core::piece_window> windows;
   std::map<std::string, cluster::tool_load> loads;
   std::set<caf::actor_addr> watched;  ///< pools
   bool draining = false;

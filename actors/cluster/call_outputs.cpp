@@ -3,27 +3,50 @@
 #include <algorithm>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "actors/cluster/call_host.hpp"
+#include "runtime/base/log.hpp"
 
 namespace riffle {
 
 namespace {
 
-/// Of whole outputs: how large a part is, and how many are on their way: of one
-/// call, and of all calls of a link. So what another call says waits for no
-/// more than the latter.
-constexpr std::size_t piece_bytes = 256u << 10;
-constexpr std::size_t most_pieces = 4;
-constexpr std::size_t most_pieces_of_link = 8;
+/// Of whole outputs: how large a part is. How many are on their way over a link
+/// its window says: what another call says waits for no more than those.
+constexpr std::size_t piece_bytes = 128u << 10;
 
 }  // namespace
+
+void say_it_is_cut(call_result& x) {
+  constexpr auto key = "whole_kept";
+  if (x.metadata.find(key) == std::string::npos) return;
+  auto about = nlohmann::json::parse(x.metadata, nullptr, false);
+  if (!about.is_object() || !about.contains(key)) return;
+  about[key] = false;
+  x.metadata =
+      about.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+/// Who asked for the output reads it in the result, who runs the node here.
+void call_host_state::log_if_cut(const work::done& x) {
+  const auto says = [&](const char* what) {
+    return x.result.metadata.find(what) != std::string::npos;
+  };
+  if (says(R"("whole_kept":true)") || says(R"("whole_lost":)"))
+    log_warn(name,
+             "the output of call " + x.id.value +
+                 " is too long for its result, and its file is not in this "
+                 "node's data folder (was that removed while it ran?): a part "
+                 "is sent");
+}
 
 /// One after the other, off this thread; a few on their way at a time. The
 /// result follows the last one.
 void call_host_state::read_piece(const std::string& token, ending& x) {
-  if (x.reading || x.closed || x.in_flight >= most_pieces) return;
+  if (x.reading || x.closed) return;
   auto& of_link = pieces[x.link];
-  if (of_link >= most_pieces_of_link) return;  // its turn comes with an ack
+  if (of_link >= windows[x.link].size()) return;  // its turn comes with an ack
   ++of_link;
   x.reading = true;
   auto job = [me = caf::actor_cast<caf::actor>(self), from = x.output, token] {
@@ -46,7 +69,7 @@ void call_host_state::on_piece_read(piece_read& x) {
     const auto size = x.bytes.size();
     say(*call, cluster::piece{end.offset, std::move(x.bytes)});
     end.offset += size;
-    ++end.in_flight;
+    end.in_flight.push_back(now());
     read_piece(x.token, end);
   } else {
     give_room(end.link, was_reading ? 1 : 0);
@@ -59,8 +82,7 @@ void call_host_state::give_room(link_number link, std::size_t pieces_done) {
   auto& of_link = pieces[link];
   of_link -= std::min(of_link, pieces_done);
   auto& last = last_served[link];
-  for (std::size_t n = endings.size(); n > 0 && of_link < most_pieces_of_link;
-       --n) {
+  for (auto n = endings.size(); n > 0 && of_link < windows[link].size(); --n) {
     auto next = endings.upper_bound(last);
     if (next == endings.end()) next = endings.begin();
     last = next->first;
@@ -76,8 +98,9 @@ void call_host_state::on_piece_ack(const from_origin& from,
   const auto i = endings.find(from.tag.token);
   if (i == endings.end()) return;
   auto& end = i->second;
-  if (end.in_flight == 0) return;
-  --end.in_flight;
+  if (end.in_flight.empty()) return;
+  windows[end.link].on_answer(now() - end.in_flight.front());
+  end.in_flight.pop_front();
   end.closed = end.closed || x.stop;
   give_room(end.link, 1);
   end_if_sent(from.tag.token);
@@ -86,7 +109,8 @@ void call_host_state::on_piece_ack(const from_origin& from,
 /// What is on its way is not answered any more.
 void call_host_state::give_up(ending& x) {
   x.closed = true;
-  pieces[x.link] -= std::min(pieces[x.link], std::exchange(x.in_flight, 0));
+  const auto given_up = std::exchange(x.in_flight, {}).size();
+  pieces[x.link] -= std::min(pieces[x.link], given_up);
   self->send(caf::actor_cast<caf::actor>(self),
              piece_read{calls.at(x.key).tag.token, {}});
 }
@@ -95,9 +119,10 @@ void call_host_state::end_if_sent(const std::string& token) {
   const auto i = endings.find(token);
   if (i == endings.end()) return;
   const auto& end = i->second;
-  if (!end.closed || end.reading || end.in_flight > 0) return;
+  if (!end.closed || end.reading || !end.in_flight.empty()) return;
   auto done = std::move(i->second);
   endings.erase(i);
+  if (!done.output->whole()) say_it_is_cut(done.done.result);
   finish(done.key, std::move(done.done));
 }
 

@@ -6,6 +6,7 @@
 
 #include "actors/end_reason.hpp"
 #include "actors/handler.hpp"
+#include "messages/duration_text.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/metrics.hpp"
 
@@ -61,6 +62,24 @@ void cluster_gate_state::to_host(const cluster::tag& tag, X& x) {
   }
   self->send(host, from_origin{number, tag, at.lease,
                                caf::make_message(std::move(x))});
+}
+
+/// Who was stopped, or whose machine was, heard nobody: that is no fault of
+/// theirs. They may have given up on this process meanwhile.
+void cluster_gate_state::note_standstill() {
+  const auto last = std::exchange(ticked, now());
+  if (!last || now() - *last < setup.watch.timeout / 2) return;
+  stood_still = now() - *last;
+  went_on = now();
+  log_warn(op, "this process stood still for " +
+                   duration_text(std::chrono::floor<std::chrono::milliseconds>(
+                       stood_still)) +
+                   " (it was stopped, or its machine was): others may have "
+                   "given up on it");
+}
+
+bool cluster_gate_state::stood_still_just_now() const {
+  return stood_still > duration{} && now() < went_on + setup.watch.heartbeat;
 }
 
 void cluster_gate_state::on_to_peer(to_peer& x) {

@@ -33,6 +33,9 @@ struct node_view {
 struct gate_setup {
   cluster::hello me;
   std::vector<std::string> join;
+  /// So long a call that has not begun waits for the only node with its tool,
+  /// once that is lost. 0: not at all.
+  duration join_timeout{};
   core::peer_watch::limits watch;
   std::uint64_t first_epoch = 1;  ///< greater with each start of the process
   duration orphan_after = std::chrono::seconds{5};
@@ -117,6 +120,16 @@ struct cluster_gate_state {
     std::uint64_t dropped = 0;  ///< late answers of an epoch that is fenced
   };
 
+  /// A tool of a lost node that no other place has: what has not begun waits.
+  struct held_tool {
+    std::string name;
+    std::string node;
+    std::string why;  ///< its node left
+    tool_pool_actor pool;
+    time_point until{};
+    bool back = false;  ///< the node, with another pool
+  };
+
   // The life of links (gate_links.cpp).
   void on_dialed(dialed& x);
   void on_tick();
@@ -131,6 +144,8 @@ struct cluster_gate_state {
   [[nodiscard]] bool is_known(const std::string& address,
                               const core::dial_plan& plan) const;
   void on_own_address(const std::string& address);
+  void note_standstill();
+  [[nodiscard]] bool stood_still_just_now() const;
   void on_peer_down(const caf::down_msg& x);
   void watch_link(link_number number, link& x);
   std::pair<const link_number, link>& add_link(caf::actor peer,
@@ -154,6 +169,9 @@ struct cluster_gate_state {
   void on_offers(cluster::offers& x);
   void add_tool(link_number number, link& x, const cluster::tool_offer& offer);
   void leave(link& x, const std::string& why, bool lost);
+  void close(const std::string& tool, const std::string& node,
+             const tool_pool_actor& pool, const std::string& why);
+  void end_holds();
   void tell_tools();
   void tell_nodes();
   [[nodiscard]] std::vector<node_view> views(bool nodes_alone) const;
@@ -190,6 +208,11 @@ struct cluster_gate_state {
   std::map<caf::actor_addr, tool_pool_actor> pools;
   std::map<std::string, core::dial_plan> targets;
   std::set<std::string> connected;  ///< of these, who has yet to greet
+  std::vector<held_tool> held;
+  std::optional<time_point> ticked;
+  /// This process, the last time, and when it went on.
+  duration stood_still{};
+  time_point went_on{};
   std::optional<time_point> first_offer;
   std::map<std::string, node_view> lost_nodes;  ///< some; see `most_lost`
   std::deque<std::string> lost_order;           ///< the longest lost first

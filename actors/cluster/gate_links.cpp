@@ -48,6 +48,7 @@ cluster_gate_state::sender() {
 /// Each heartbeat, and at least ten times a second.
 void cluster_gate_state::on_tick() {
   if (setup.faults) setup.faults("cluster_gate.tick");
+  note_standstill();
   for (auto& [address, plan] : targets)
     if (!draining && plan.begin_if_due(now()))
       setup.dial(address, caf::actor_cast<caf::actor>(self));
@@ -57,6 +58,7 @@ void cluster_gate_state::on_tick() {
   for (const auto number : all)
     if (const auto i = links.find(number); i != links.end())
       watch_link(number, i->second);
+  end_holds();
   tell_if_known();
   const auto next =
       std::min<duration>(setup.watch.heartbeat, std::chrono::milliseconds{100});
@@ -292,8 +294,10 @@ void cluster_gate_state::on_pong(cluster::pong& x) {
 void cluster_gate_state::fence(link_number number, link& x,
                                const std::string& why) {
   const auto silent = now() - x.watch.heard();
+  const bool ours = why.empty() && stood_still_just_now();
   log_error(op, named(x.who) + " " +
-                    (!why.empty() ? why
+                    (ours ? "was not heard while this process stood still"
+                     : !why.empty() ? why
                      : silent >= setup.watch.timeout
                          ? "is silent for " + in_ms(silent)
                          : "answers nothing for " +
@@ -301,7 +305,11 @@ void cluster_gate_state::fence(link_number number, link& x,
                     ": fenced" + with_epoch(x.who));
   measure_node("fenced", x.who);
   count(x, false);
-  leave(x, why.empty() ? "it is silent" : "it " + why, true);
+  leave(x,
+        ours          ? "this process stood still"
+        : why.empty() ? "it is silent"
+                      : "it " + why,
+        true);
   x.at = phase::fenced;
   self->send(x.peer, cluster::fenced{x.who.epoch});
   tell_nodes();

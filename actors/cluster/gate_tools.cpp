@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "actors/cluster/cluster_gate.hpp"
+#include "messages/duration_text.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/metrics.hpp"
 
@@ -20,6 +21,9 @@ constexpr std::size_t most_counted = 256;
 /// So long after one has said what it has, an address whose host does not
 /// answer at all keeps no run back: what is there takes connections at once.
 constexpr auto silence_of_hosts = std::chrono::milliseconds{250};
+
+/// Then each run here knows the new pool of a tool.
+constexpr auto known_to_all = std::chrono::milliseconds{100};
 
 }  // namespace
 
@@ -161,19 +165,37 @@ void cluster_gate_state::add_tool(link_number number, link& x,
   x.tools[offer.name] = {offer, pool};
   setup.tell_pool({pool_key(offer.name, x.who.name), pool});
   setup.board->add(x.who.name, x.who.labels, offer.name, remote.places);
+  for (auto& one : held)
+    if (one.name == offer.name && one.node == x.who.name && !one.back) {
+      one.back = true;
+      one.until = now() + known_to_all;
+    }
 }
 
-/// No call of ours goes there any more. `lost`: nor does any come back.
+/// No call of ours begins there any more. `lost`: nor does any come back; but
+/// for the only place of a tool what has not begun waits for a while.
 void cluster_gate_state::leave(link& x, const std::string& why, bool lost) {
   const bool waits = lost && !x.tokens.empty();  // what a drained one still has
   // Who offered nothing may have the name of a node.
   const bool unused = std::exchange(x.unused, false);
-  if (unused || !x.tools.empty()) setup.board->remove(x.who.name, why);
+  std::set<std::string> to_hold;
+  if (unused || !x.tools.empty())
+    to_hold = setup.board->remove(x.who.name, why,
+                                  lost && setup.join_timeout > duration{});
+  if (!to_hold.empty())
+    log_info(op, "calls that have not begun wait for node " + x.who.name +
+                     ", " + duration_text(setup.join_timeout) +
+                     " at most (cluster.join_timeout)");
   if (x.tools.empty() && !waits) return;
   const auto workers = std::exchange(x.tokens, {});
   for (auto& [tool, at] : std::exchange(x.tools, {})) {
-    setup.tell_pool({pool_key(tool, x.who.name), {}});
-    self->send(at.pool, close_pool{"the node " + x.who.name + " left: " + why});
+    if (!to_hold.contains(tool)) {
+      close(tool, x.who.name, at.pool, why);
+      continue;
+    }
+    self->send(at.pool, close_pool{why, true});
+    held.push_back(
+        {tool, x.who.name, why, at.pool, now() + setup.join_timeout});
   }
   if (!lost) {
     x.tokens = workers;  // what runs is answered
@@ -196,6 +218,27 @@ void cluster_gate_state::leave(link& x, const std::string& why, bool lost) {
   gone.since_ms = x.who.since_ms;
   forget_the_oldest_lost();
   tell_tools();
+}
+
+void cluster_gate_state::close(const std::string& tool, const std::string& node,
+                               const tool_pool_actor& pool,
+                               const std::string& why) {
+  setup.tell_pool({pool_key(tool, node), {}});
+  self->send(pool, close_pool{"the node " + node + " left: " + why});
+}
+
+/// Of tools whose node is back, or was waited for long enough.
+void cluster_gate_state::end_holds() {
+  std::erase_if(held, [this](const held_tool& x) {
+    if (now() < x.until) return false;
+    if (x.back) {
+      self->send(x.pool, close_pool{"the node " + x.node + " is back"});
+      return true;
+    }
+    setup.board->end_hold(x.node, x.name);
+    close(x.name, x.node, x.pool, x.why);
+    return true;
+  });
 }
 
 void cluster_gate_state::forget_the_oldest_lost() {

@@ -17,9 +17,15 @@ void node_board::add(const std::string& node,
   places_.add(node, labels, tool, places);
 }
 
-void node_board::remove(const std::string& node, const std::string& why) {
+std::set<std::string> node_board::remove(const std::string& node,
+                                         const std::string& why, bool hold) {
   const std::lock_guard lock{mutex_};
-  places_.remove(node, why, wall_());
+  return places_.remove(node, why, wall_(), hold);
+}
+
+void node_board::end_hold(const std::string& node, const std::string& tool) {
+  const std::lock_guard lock{mutex_};
+  places_.end_hold(node, tool);
 }
 
 void node_board::add_unused(const std::string& node, const std::string& tool,

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,9 @@ class node_board {
   void set_rule(const std::string& tool, core::placement_rule rule);
   void add(const std::string& node, const std::vector<std::string>& labels,
            const std::string& tool, std::uint32_t places);
-  void remove(const std::string& node, const std::string& why);
+  std::set<std::string> remove(const std::string& node, const std::string& why,
+                               bool hold);
+  void end_hold(const std::string& node, const std::string& tool);
   void add_unused(const std::string& node, const std::string& tool,
                   const std::string& why);
   void set_load(const std::string& node, const std::string& tool,

@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
+#include "actors/cluster/output_stream.hpp"
 #include "actors/handler.hpp"
 #include "messages/duration_text.hpp"
 #include "runtime/base/log.hpp"
@@ -16,15 +15,6 @@ namespace {
 
 /// A node says at once that it has a call; what is late is not lost.
 constexpr auto take_limit = std::chrono::seconds{10};
-
-/// Of its whole output a part is not kept here, whatever the node kept.
-void say_it_is_cut(call_result& x) {
-  auto about = nlohmann::json::parse(x.metadata, nullptr, false);
-  if (!about.is_object() || !about.contains("whole_kept")) return;
-  about["whole_kept"] = false;
-  x.metadata =
-      about.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
 
 }  // namespace
 
@@ -139,8 +129,8 @@ void remote_worker_state::on_done(const cluster::tag& tag, work::done& x) {
   if (call == nullptr || call->attempt != x.attempt) return;
   const auto dispatcher = call->who.dispatcher;
   const auto id = x.id;
-  // The node has it, and this process has not.
-  if (call->cut) say_it_is_cut(x.result);
+  // The node has it, or had it, and this process has not.
+  if (call->cut || !call->pieces) say_it_is_cut(x.result);
   forget(id);
   self->send(dispatcher, std::move(x));
   self->send(pool, work::freed{id});

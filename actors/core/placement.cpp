@@ -73,6 +73,7 @@ void placement::add(const std::string& node,
   auto& x = tool_named(tool);
   const bool back = x.lost.erase(node) > 0;
   x.unused.erase(node);
+  end_hold(node, tool);
   const auto [at, joined] = x.places.try_emplace(node);
   if (joined) at->second.stay = ++turn_;
   // What it lost goes to another one.
@@ -80,12 +81,22 @@ void placement::add(const std::string& node,
   at->second.places = std::max(places, 1U);
 }
 
-void placement::remove(const std::string& node, const std::string& why,
-                       wall_time when) {
+std::set<std::string> placement::remove(const std::string& node,
+                                        const std::string& why, wall_time when,
+                                        bool hold) {
+  std::set<std::string> held;
   for (auto& [name, x] : tools_) {
     x.unused.erase(node);
-    if (x.places.erase(node) == 0) continue;
+    const auto at = x.places.find(node);
+    if (at == x.places.end() || at->second.away) continue;
+    x.places.erase(at);
     x.lost[node] = {why, when};
+    if (hold && allows(x, node) &&
+        std::ranges::none_of(
+            x.places, [&](const auto& y) { return allows(x, y.first); })) {
+      x.places[node] = {.stay = ++turn_, .away = true};
+      held.insert(name);
+    }
     if (x.lost.size() > most_lost)
       x.lost.erase(std::ranges::min_element(
           x.lost, {}, [](const auto& one) { return one.second.when.us; }));
@@ -97,6 +108,13 @@ void placement::remove(const std::string& node, const std::string& why,
              tool.second.lost.contains(one.first);
     });
   });
+  return held;
+}
+
+void placement::end_hold(const std::string& node, const std::string& tool) {
+  auto& places = tool_named(tool).places;
+  const auto at = places.find(node);
+  if (at != places.end() && at->second.away) places.erase(at);
 }
 
 void placement::add_unused(const std::string& node, const std::string& tool,
@@ -147,6 +165,7 @@ expected<std::string> placement::choose(const std::string& tool,
   auto& x = found->second;
   std::pair<const std::string, place>* best = nullptr;
   const auto worse = [&](const place& a, const place& b) {
+    if (a.away != b.away) return a.away;
     const bool rests = a.rests_until.us > now.us;
     if (rests != (b.rests_until.us > now.us)) return rests;
     // a's share of its places, compared with b's, without division.
@@ -231,7 +250,7 @@ bool placement::has(const std::string& tool) const {
   const auto x = tools_.find(tool);
   return x != tools_.end() &&
          std::ranges::any_of(x->second.places, [&](const auto& one) {
-           return allows(x->second, one.first);
+           return !one.second.away && allows(x->second, one.first);
          });
 }
 

@@ -44,8 +44,13 @@ class placement {
   /// already: the number changes.
   void add(const std::string& node, const std::vector<std::string>& labels,
            const std::string& tool, std::uint32_t places);
-  /// It takes no more calls. `why`: "lost", "drained" …
-  void remove(const std::string& node, const std::string& why, wall_time when);
+  /// It takes no more calls. `why`: "lost", "drained" … `hold`: where no other
+  /// place has its tool, calls are given to it all the same, to wait for it;
+  /// which tools these are.
+  std::set<std::string> remove(const std::string& node, const std::string& why,
+                               wall_time when, bool hold = false);
+  /// It is waited for no more.
+  void end_hold(const std::string& node, const std::string& tool);
   /// A node has this tool, and it is not used: why, for people. Until the node
   /// leaves, or offers it anew.
   void add_unused(const std::string& node, const std::string& tool,
@@ -85,6 +90,7 @@ class placement {
     std::uint64_t last = 0;    ///< when it was chosen, by number
     std::uint64_t stay = 0;    ///< another one each time its node joins
     wall_time rests_until{};   ///< since it refused a call
+    bool away = false;         ///< it is lost, and waited for
   };
   struct gone {
     std::string why;

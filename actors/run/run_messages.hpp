@@ -209,11 +209,6 @@ struct work_returned {
 
 // -- blocking executor thread -> worker ---------------------------------------
 
-struct blocking_progress {
-  std::uint64_t number = 0;
-  tool_progress_report report;
-};
-
 /// What the worker says of it: it has ended, or what ran it broke; `died`: the
 /// tool threw, and the worker goes with it.
 struct blocking_done {
@@ -282,7 +277,6 @@ RIFFLE_LOCAL(place_rested)
 RIFFLE_LOCAL(work_progressed)
 RIFFLE_LOCAL(abandon_run)
 RIFFLE_LOCAL(work_returned)
-RIFFLE_LOCAL(blocking_progress)
 RIFFLE_LOCAL(blocking_done)
 RIFFLE_LOCAL(commit_done)
 RIFFLE_LOCAL(flush_due)

@@ -22,6 +22,7 @@ void tool_pool_state::on_assignment(work::assignment& x, work_listeners& who) {
 }
 
 void tool_pool_state::assign() {
+  if (held) return;
   while (!queue.empty()) {
     if (service->refuses(now())) return refuse(service->why(now()));
     auto* free = find_free();
@@ -238,6 +239,8 @@ void tool_pool_state::tell_service() {
 /// What had not begun is judged again, and may begin at another place.
 void tool_pool_state::on_close(close_pool& x) {
   if (closed) return;
+  held = held || x.later;
+  if (x.later) return;
   closed = std::move(x.reason);
   queued.clear();
   for (const auto& one : queue.drain()) turn_away(one);

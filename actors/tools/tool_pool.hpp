@@ -110,6 +110,7 @@ struct tool_pool_state {
   std::list<worker> workers;
   std::size_t resting = 0;  ///< places whose new worker waits for its back-off
   std::optional<std::string> closed{};  ///< why nothing begins any more
+  bool held = false;                    ///< nothing begins for now
 };
 
 tool_pool_actor::behavior_type tool_pool(

@@ -119,6 +119,7 @@ struct blocking_attempt {
   }
 
   void call_tool(work::done& done) {
+    relay->begin();
     context.progress = [to = relay](tool_progress_report report) {
       to->offer(std::move(report));
     };
@@ -139,21 +140,26 @@ std::filesystem::path guard_file(const std::filesystem::path& guard_dir,
   return guard_dir / (call.value + "-" + std::to_string(attempt) + ".lock");
 }
 
-progress_relay::progress_relay(thread_worker_actor worker, std::size_t window,
+progress_relay::progress_relay(way to, std::size_t window,
                                std::uint32_t attempts)
-    : worker_{std::move(worker)}, window_{window, pace_of(attempts)} {}
+    : to_{std::move(to)}, window_{window, pace_of(attempts)} {}
+
+void progress_relay::begin() { thread_ = std::this_thread::get_id(); }
 
 time_point progress_relay::now() const {
-  return worker_->home_system().clock().now();
+  return to_.worker->home_system().clock().now();
 }
 
 void progress_relay::send(std::optional<tool_progress_report> x) {
   if (x)
-    caf::anon_send(worker_, blocking_progress{window_.sent(), std::move(*x)});
+    caf::send_as(to_.worker, to_.muxer,
+                 work::progress{to_.id, to_.attempt, window_.sent(), to_.tool,
+                                std::move(*x)});
   const auto due = window_.due();
   if (!due || waking_) return;
   waking_ = true;
-  caf::delayed_anon_send(worker_, std::max(*due - now(), duration{}), tick{});
+  caf::delayed_anon_send(to_.worker, std::max(*due - now(), duration{}),
+                         tick{});
 }
 
 void progress_relay::on_time() {
@@ -162,9 +168,16 @@ void progress_relay::on_time() {
   send(window_.on_time(now()));
 }
 
+/// What it wakes runs once the lock is free again: it may bring an ack.
 void progress_relay::offer(tool_progress_report x) {
-  std::lock_guard lock{mutex_};
-  send(window_.offer(std::move(x), now()));
+  const auto hand_over = [&] {
+    std::lock_guard lock{mutex_};
+    send(window_.offer(std::move(x), now()));
+  };
+  if (to_.run_inline && std::this_thread::get_id() == thread_)
+    to_.run_inline(hand_over);
+  else
+    hand_over();
 }
 
 std::uint64_t progress_relay::close() {
@@ -199,8 +212,10 @@ void tool_worker_state::on_assignment(work::assignment& x,
   current = task{call.id, x.attempt, who};
   stop = std::stop_source{};
   auto me = caf::actor_cast<thread_worker_actor>(self);
-  relay = std::make_shared<progress_relay>(me, setup.progress_window,
-                                           call.limits.attempts);
+  relay = std::make_shared<progress_relay>(
+      progress_relay::way{me, who.muxer, call.id, x.attempt, tool->spec().name,
+                          setup.report_inline},
+      setup.progress_window, call.limits.attempts);
   tools::tool_context context;
   context.call = call.id;
   context.attempt = x.attempt;
@@ -260,13 +275,6 @@ void tool_worker_state::on_pool_down() {
   stop.request_stop();
 }
 
-void tool_worker_state::on_progress(blocking_progress& x) {
-  if (!current) return;
-  self->send(current->who.muxer,
-             work::progress{current->id, current->attempt, x.number,
-                            tool->spec().name, std::move(x.report)});
-}
-
 thread_worker_actor::behavior_type tool_worker(
     thread_worker_actor::stateful_pointer<tool_worker_state> self,
     tools::tool_ptr tool, worker_setup setup, work_supervisor pool) {
@@ -297,9 +305,6 @@ thread_worker_actor::behavior_type tool_worker(
         run("tool_worker.ack", [&] {
           if (st.relay && st.runs(x.id)) st.relay->on_ack();
         });
-      },
-      [&st, run](blocking_progress& x) {
-        run("tool_worker.progress", [&] { st.on_progress(x); });
       },
       [&st, run](blocking_done& x) {
         run("tool_worker.done", [&] { st.on_done(x); });

@@ -4,6 +4,8 @@
 #include <functional>
 #include <mutex>
 #include <stop_token>
+#include <string>
+#include <thread>
 
 #include "actors/core/progress_window.hpp"
 #include "actors/interfaces.hpp"
@@ -17,6 +19,9 @@ struct worker_setup {
   /// Called on the blocking executor's threads: runs the function, and maybe
   /// the actors that its messages wake. Empty: the scheduler runs them.
   std::function<void(const std::function<void()>&)> run_inline;
+  /// The same for reports of a call, which its tool makes in the middle of its
+  /// work: only of actors that call nothing of the tool's or an application's.
+  std::function<void(const std::function<void()>&)> report_inline;
   std::filesystem::path workspace;
   /// Folder of the lock files of guarded tools; empty: none.
   std::filesystem::path guard_dir;
@@ -38,15 +43,27 @@ struct worker_setup {
 std::filesystem::path guard_file(const std::filesystem::path& guard_dir,
                                  const call_id& call, std::uint32_t attempt);
 
-/// Carries reports from the blocking executor's thread to the worker, a bounded
-/// number at a time. Shared by both.
+/// Carries reports from the tool's thread to who waits for them, a bounded
+/// number at a time, in the name of the worker, which gets the acks. Shared by
+/// both.
 class progress_relay {
  public:
+  struct way {
+    thread_worker_actor worker;
+    progress_listener muxer;
+    call_id id;
+    std::uint32_t attempt = 0;
+    std::string tool;
+    /// See `worker_setup::report_inline`.
+    std::function<void(const std::function<void()>&)> run_inline;
+  };
   /// `attempts`: so many may share the reports of a call.
-  progress_relay(thread_worker_actor worker, std::size_t window,
-                 std::uint32_t attempts);
+  progress_relay(way to, std::size_t window, std::uint32_t attempts);
 
-  void offer(tool_progress_report x);  ///< blocking executor
+  /// The tool's thread, before its first report: it is the only one that runs
+  /// what its reports wake.
+  void begin();
+  void offer(tool_progress_report x);  ///< any thread of the tool
   std::uint64_t close();  ///< blocking executor: the end; number of the last
   void on_ack();          ///< worker
   void on_time();         ///< worker: what is held may be due
@@ -55,8 +72,9 @@ class progress_relay {
   void send(std::optional<tool_progress_report> x);
   [[nodiscard]] time_point now() const;
 
+  const way to_;
+  std::thread::id thread_;
   std::mutex mutex_;
-  thread_worker_actor worker_;
   core::progress_window window_;
   bool waking_ = false;  ///< the worker's timer runs
 };
@@ -68,7 +86,6 @@ struct tool_worker_state {
 
   void on_assignment(work::assignment& x, work_listeners& who);
   void on_done(blocking_done& x);
-  void on_progress(blocking_progress& x);
   void on_pool_down();
   [[nodiscard]] bool runs(const call_id& x) const {
     return current && current->id == x;

@@ -218,6 +218,7 @@ expected<std::unique_ptr<cluster_part>> cluster_part::start(
   out->name_ = gate.me.name;
   gate.first_epoch = static_cast<std::uint64_t>(gate.me.since_ms / 1000);
   gate.join = settings.join;
+  gate.join_timeout = settings.join_timeout;
   gate.watch = {settings.heartbeat, settings.timeout};
   gate.orphan_after = settings.orphan_after;
   gate.kill_grace = x.config->tools.defaults.kill_grace;

@@ -37,6 +37,11 @@ cluster::hello hello_of(const config::config& config,
 inline constexpr std::array<std::string_view, 4> carriers{
     "cluster_gate", "remote_worker", "tool_pool", "dispatcher"};
 
+/// Actors that a tool's thread may run in the middle of its work, when it
+/// reports: those that carry a report to the connection.
+inline constexpr std::array<std::string_view, 2> report_carriers{
+    "call_host", "cluster_gate"};
+
 class cluster_part {
  public:
   struct parts {

@@ -60,13 +60,17 @@ class once_read_file final : public output_stream {
       log_error("node", "the whole output in " + file_.string() +
                             " could not be read to its end: " +
                             std::generic_category().message(errno));
+    whole_ = whole_ && got >= 0;
     out.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
     return out;
   }
 
+  [[nodiscard]] bool whole() const override { return whole_; }
+
  private:
   const std::filesystem::path file_;
   const unique_fd fd_;
+  bool whole_ = true;
 };
 
 /// By the rules of what is kept of this process's own calls, whatever the node

@@ -22,12 +22,16 @@ unique_fd open_folder(const fs::path& x) {
       ::open(x.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
 }
 
-/// A file that cannot be removed stays, for the next one that starts.
+constexpr const char* own_kind = "node_";
+
+/// A file that cannot be removed stays, for the next one that starts; so does
+/// what no node made.
 void remove_those_of_the_dead(const fs::path& all) {
   std::error_code ignored;
   for (fs::directory_iterator i{all, ignored}, end; i != end;
        i.increment(ignored)) {
     if (ignored) return;
+    if (!i->path().filename().string().starts_with(own_kind)) continue;
     const auto fd = open_folder(i->path());
     if (!fd || !try_lock(fd, lock_kind::exclusive)) continue;
     std::error_code kept;
@@ -45,7 +49,7 @@ expected<std::unique_ptr<hosted_outputs>> hosted_outputs::open(
   id_source ids;
   constexpr int most_tries = 100;
   for (int tries = 0; tries < most_tries; ++tries) {
-    auto folder = all / ids.make("node_");
+    auto folder = all / ids.make(own_kind);
     if (::mkdir(folder.c_str(), 0700) != 0) break;
     auto lock = open_folder(folder);
     // Between the two somebody who starts may have taken it for a dead one's.

@@ -333,6 +333,10 @@ void node::spawn_actors(const std::filesystem::path& guard_dir,
   setup.run_inline = [inlined = inline_run_](const auto& work) {
     inlined->run(work);
   };
+  if (nodes_)
+    setup.report_inline = [inlined = inline_run_](const auto& work) {
+      inlined->run(work, report_carriers);
+    };
   setup.workspace = workspace_;
   setup.guard_dir = guard_dir;
   setup.output_dir = output_dir;

@@ -17,7 +17,9 @@ struct plain_stream : output_stream {
     text.erase(0, out.size());
     return out;
   }
+  [[nodiscard]] bool whole() const override { return good; }
   std::string text;
+  bool good = true;
 };
 
 void start(cluster_scene& x, const std::string& id) {
@@ -99,6 +101,26 @@ TEST_CASE("a whole output that is not kept here is not said to be kept") {
   CHECK(about.find("1048576") != std::string::npos);
 }
 
+TEST_CASE("a whole output that its node has no more is not said to be kept") {
+  const log_lines log{"warn"};
+  cluster_scene x;
+  const bool gone = GENERATE(true, false);  // else its disk breaks
+  x.give("a");
+  if (!gone) {
+    auto half = std::make_shared<plain_stream>(std::string(1u << 20, 'z'));
+    half->good = false;
+    x.output = half;
+  }
+  work::done done{{"a"}, 1};
+  done.result.metadata = R"({"bytes":4194304,"whole_kept":true})";
+  caf::anon_send(x.at_node.at("a").who.dispatcher, std::move(done));
+  x.settle();
+  REQUIRE(x.done("a"));
+  CHECK(x.done("a")->result.metadata.find(R"("whole_kept":false)") !=
+        std::string::npos);
+  CHECK(log.with("its file is not in this node's data folder").empty() != gone);
+}
+
 TEST_CASE("of an attempt that is lost no half of an output is kept") {
   cluster_scene x;
   x.hold_pieces = true;
@@ -145,6 +167,30 @@ TEST_CASE("what may be repeated is not, before the old one cannot act") {
   CHECK_FALSE(x.lost("a"));
   x.pass(6s);
   CHECK(x.lost("a"));
+}
+
+TEST_CASE("what has not begun waits for the only node that is lost") {
+  cluster_scene x{"riffle", {.join_timeout = 2s}};
+  const bool returns = GENERATE(true, false);
+  for (const auto* id : {"a", "b", "c"}) x.give(id, effect::mutating);
+  CHECK_FALSE(x.at_node.contains("c"));
+  x.set_line(line_state::held);
+  x.pass(3s);
+  CHECK(x.give("d", effect::mutating) == "look@alpha");
+  x.pass(1s);
+  for (const auto* id : {"c", "d"}) CHECK_FALSE(x.done(id));
+  if (returns) x.set_line(line_state::open);
+  x.pass(2s);
+  for (const auto* id : {"c", "d"}) {
+    REQUIRE(x.done(id));
+    CHECK(x.done(id)->moved);
+    const auto at = x.give(id, effect::mutating);
+    if (returns)
+      CHECK(at == "look@alpha");
+    else
+      CHECK(at.find("nodes that had it: alpha") != std::string::npos);
+    CHECK(x.at_node.contains(id) == returns);
+  }
 }
 
 TEST_CASE("a worker on a node hears that its report was taken") {

@@ -231,6 +231,23 @@ TEST_CASE("log lines and counters name a node that joins, leaves, is silent") {
   CHECK(seen->events["lost"] == 1);
 }
 
+TEST_CASE("a process that stood still does not say it of others") {
+  const log_lines log{"warn"};
+  cluster_scene x;
+  x.give("a");
+  x.set_line(line_state::held);
+  x.stand_still(4s);
+  INFO(log.text());
+  CHECK_FALSE(log.with("this process stood still for 4s").empty());
+  CHECK_FALSE(log.with("node alpha was not heard while this process stood "
+                       "still: fenced")
+                  .empty());
+  CHECK(log.with("answers nothing").empty());
+  REQUIRE(x.lost("a"));
+  CHECK(x.lost("a")->reason ==
+        "the node alpha is lost: this process stood still");
+}
+
 TEST_CASE("a tool that is used here is no warning") {
   const log_lines log{"warn"};
   cluster_scene x{"riffle", {}, std::string{}};
@@ -247,14 +264,17 @@ TEST_CASE("long outputs of a link share what may be on its way") {
     x.answer(id, "zz");
   }
   const auto first = x.asked_to_keep.size();
-  CHECK(first == 8);
+  CHECK(first == core::piece_window::first);
   CHECK(x.asked_to_keep.front().first == "a");
-  CHECK(x.asked_to_keep.back().first == "b");
-  // Room goes round.
+  // Room goes round, and is more where nothing waits.
+  std::map<std::string, int> served;
   for (int i = 0; i < 56; ++i) {
+    ++served[x.asked_to_keep.front().first];
     x.keep_next();
-    CHECK(x.asked_to_keep.size() <= 8);
+    CHECK(x.asked_to_keep.size() <= core::piece_window::most);
   }
+  CHECK(x.asked_to_keep.size() == core::piece_window::most);
+  CHECK(std::abs(served["a"] - served["b"]) <= 6);
   x.hold_pieces = false;
   while (!x.asked_to_keep.empty()) x.keep_next();
   for (const auto* id : {"a", "b"}) {

@@ -99,6 +99,7 @@ void cluster_scene::make_origin() {
   gate.me.name = "origin";
   gate.me.instance = "o1";
   gate.join = {"node:1"};
+  gate.join_timeout = times.join_timeout;
   gate.dial = [this](const std::string& address, const caf::actor& to) {
     ++dials;
     caf::anon_send(
@@ -228,6 +229,11 @@ void cluster_scene::pass(duration x) {
     clockwork().advance_time(step);
     clockwork().run();
   }
+}
+
+void cluster_scene::stand_still(duration x) {
+  clockwork().advance_time(x);
+  clockwork().run();
 }
 
 void cluster_scene::set_line(line_state x) {

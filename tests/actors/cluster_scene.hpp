@@ -27,6 +27,7 @@ struct node_times {
   duration orphan_after = std::chrono::seconds{5};
   duration host_grace = std::chrono::milliseconds{500};
   duration timeout = std::chrono::seconds{3};
+  duration join_timeout{};  ///< of the origin
 };
 
 struct cluster_scene {
@@ -39,6 +40,8 @@ struct cluster_scene {
 
   /// Lets time go on, a tenth of a second after the other.
   void pass(duration x);
+  /// The same at once, as for processes that were stopped.
+  void stand_still(duration x);
   /// Delivers what is on its way.
   void settle();
   /// Both directions.

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
 // How many events of progress a call has that never stops reporting.
+#include <future>
+#include <thread>
+
+#include "actors/tools/tool_worker.hpp"
 #include "tests/actors/fixture.hpp"
 #include "tests/support/catch.hpp"
 
@@ -47,4 +51,51 @@ TEST_CASE(
   CHECK(stands_for == in_sum);
   CHECK(reports.back().at("data").at("message") ==
         "report " + std::to_string(in_sum));
+}
+
+TEST_CASE(
+    "a report wakes others on its tool's thread, and holds no lock then") {
+  caf::actor_system_config config;
+  register_wire(config);
+  caf::actor_system system{config};
+  std::promise<void> both;
+  std::vector<work::progress> seen;
+  caf::actor_addr sender;
+  const auto worker = system.spawn(
+      [](thread_worker_actor::pointer) -> thread_worker_actor::behavior_type {
+        return {[](work::assignment&, work_listeners&) {}, [](work::stop&) {},
+                [](work::ack&) {}, [](blocking_done&) {}, [](tick&) {}};
+      });
+  const auto muxer = system.spawn(
+      [&](progress_listener::pointer self) -> progress_listener::behavior_type {
+        return {[&, self](work::progress& x) {
+          sender = caf::actor_cast<caf::actor_addr>(self->current_sender());
+          seen.push_back(std::move(x));
+          if (seen.size() == 2) both.set_value();
+        }};
+      });
+  int rounds = 0;
+  std::unique_ptr<progress_relay> relay;
+  relay = std::make_unique<progress_relay>(
+      progress_relay::way{worker,
+                          muxer,
+                          {"c"},
+                          1,
+                          "look",
+                          [&](const std::function<void()>& work) {
+                            ++rounds;
+                            work();
+                            relay->on_ack();  // as one that it woke may
+                          }},
+      16, 1);
+  relay->begin();
+  relay->offer({.message = "mine"});
+  std::thread{[&] { relay->offer({.message = "another's"}); }}.join();
+  REQUIRE(both.get_future().wait_for(1min) == std::future_status::ready);
+  CHECK(rounds == 1);
+  CHECK(sender == worker.address());
+  CHECK(seen.at(0) == work::progress{{"c"}, 1, 1, "look", {.message = "mine"}});
+  CHECK(seen.at(1).number == 2);
+  caf::anon_send_exit(muxer, caf::exit_reason::kill);
+  caf::anon_send_exit(worker, caf::exit_reason::kill);
 }

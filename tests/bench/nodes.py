@@ -45,10 +45,11 @@ effect = "read_only"
 concurrency = 4
 [tools.tell]
 type = "command"
-command = ["sh", "-c", "i=0; while [ $i -lt 200 ]; do date +%s.%N >&2; sleep 0.03; i=$((i+1)); done"]
+command = ["sh", "-c", "i=0; while [ $i -lt 90 ]; do date +%s.%N >&2; sleep 0.03; i=$((i+1)); done"]
 description = "Says when it is"
 parameters = {{ type = "object" }}
 effect = "read_only"
+concurrency = 1
 [tools.big]
 type = "command"
 command = ["sh", "-c", "yes 0123456789012345678901234567890123456789012345678901234567890 | head -c {BIG}"]
@@ -56,6 +57,9 @@ description = "Says much"
 parameters = {{ type = "object" }}
 effect = "read_only"
 """
+# One after the other: from its 101st report on a call waits up to 50 ms with
+# each (`core::progress_pace`), which is no delay of a link.
+TELLS = [("tell", "{}")] * 3
 NAMES = '["read", "pause", "tell", "big", "fetch"]'
 
 
@@ -217,9 +221,14 @@ def gaps(events):
 
 
 def delays(events):
-    """Milliseconds from when a report was made to its event."""
+    """Milliseconds from when a report was made to its event; beside an output
+    of 1 GB those until that is there."""
+    big = {e["data"]["id"] for e in events if e["event_type"] == "tool_call" and
+           e["data"]["tool"] == "big"}
     out = []
     for e in events:
+        if e["event_type"] == "tool_result" and e["data"]["id"] in big:
+            break
         if e["event_type"] != "tool_progress":
             continue
         for word in str(e["data"].get("message", "")).split():
@@ -272,7 +281,7 @@ def part_calls(folder, plain, tls):
 def row_of_latency(folder, title, nodes, cluster):
     reads = [("read", '{ path = "a.txt" }')] * min(CALLS, 1000)
     calls = gaps(play(folder, reads, nodes, cluster, 1)[0])
-    reports = delays(play(folder, [("tell", "{}")], nodes, cluster)[0])
+    reports = delays(play(folder, TELLS, nodes, cluster)[0])
     print(f"| {title} | {both(calls)} | {both(reports)} "
           f"({len(reports)} reports) |", flush=True)
 
@@ -321,15 +330,15 @@ def part_joined(folder, plain, _):
 
 def part_big(folder, plain, _):
     def row(title, nodes):
-        alone = delays(play(folder, [("tell", "{}")], nodes, plain)[0])
+        alone = delays(play(folder, TELLS, nodes, plain)[0])
         before = memory_of(nodes[0].run.pid, "VmHWM") if nodes else 0
-        events, _, peak = play(folder, [("tell", "{}"), ("big", "{}")], nodes,
-                               plain)
+        events, _, peak = play(folder, [("big", "{}")] + TELLS, nodes, plain)
         after = memory_of(nodes[0].run.pid, "VmHWM") if nodes else 0
         print(f"| {BIG / 1e6:.0f} MB {title}, {wall(events):.1f} s | origin"
               f" {peak:.0f} MiB | node {after:.0f} MiB (before: {before:.0f}) |")
+        beside = delays(events)
         print(f"| reports of another call | alone {both(alone)} | beside it "
-              f"{both(delays(events))} |", flush=True)
+              f"{both(beside)} ({len(beside)} reports) |", flush=True)
 
     row("from a thread of the process", [])
     with_nodes(folder, 1, plain, lambda n: row("from a node", n))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "actors/core/peer_watch.hpp"
 
+#include "actors/core/piece_window.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace riffle;
@@ -105,4 +106,32 @@ TEST_CASE("who was refused is not dialled more often than who is away") {
   CHECK(x.failures() == 1);
   CHECK_FALSE(x.begin_if_due(now + 90ms));
   CHECK(x.begin_if_due(now + 200ms));
+}
+
+namespace {
+
+/// What a window comes to on a link where a piece is `far` on its way, and each
+/// takes `each` of the link for itself.
+core::piece_window after_a_while(duration far, duration each) {
+  core::piece_window x;
+  x.on_answer(far + each);  // the first stands behind nobody
+  for (int i = 0; i < 100; ++i)
+    x.on_answer(far + each * static_cast<std::int64_t>(x.size()));
+  return x;
+}
+
+}  // namespace
+
+TEST_CASE("few pieces of outputs stand in the queue of a slow link") {
+  CHECK(after_a_while(1ms, 10ms).size() <= core::piece_window::least + 1);
+}
+
+TEST_CASE("a link that is far away is filled with pieces all the same") {
+  CHECK(after_a_while(100ms, 100us).size() == core::piece_window::most);
+}
+
+TEST_CASE("as many pieces are on their way as stand in a short queue") {
+  const auto size = after_a_while(1ms, 1ms).size();
+  CHECK(size > core::piece_window::least);
+  CHECK(size < core::piece_window::first + 3);
 }

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <random>
+#include <set>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/seed.hpp"
@@ -140,6 +141,29 @@ TEST_CASE(
   CHECK(told().find("no node that has it has joined") != std::string::npos);
   x.add("beta", {}, "look", 1);  // a run keeps the tools that it began with
   CHECK(told().find("joined after this run had begun") != std::string::npos);
+}
+
+TEST_CASE("a tool whose last node is lost may be waited for at that node") {
+  world w;
+  for (const auto* node : {"alpha", "beta"}) w.places.add(node, {}, "look", 1);
+  w.places.set_rule("note", {.nodes = {"alpha"}});
+  w.places.add("alpha", {}, "note", 1);
+  using tools = std::set<std::string>;
+  CHECK(w.places.remove("alpha", "lost", w.now, true) == tools{"note"});
+  CHECK(w.choose("look", 1) == "beta");
+  CHECK(w.choose("note", 2) == "alpha");
+  CHECK_FALSE(w.places.has("note"));
+  CHECK(w.places.remove("beta", "lost", w.now, true) == tools{"look"});
+  CHECK(w.choose("look", 3) == "beta");
+  w.places.add("alpha", {}, "look", 1);  // back, and there
+  CHECK(w.choose("look", 4) == "alpha");
+  CHECK(w.choose("look", 5) == "alpha");
+  CHECK(w.places.given("alpha", "look") == 2);
+  w.places.end_hold("alpha", "look");  // it is none
+  w.places.end_hold("beta", "look");
+  w.places.end_hold("alpha", "note");
+  CHECK(w.choose("look", 6) == "alpha");
+  CHECK(w.choose("note", 7).find("alpha (lost 0s ago)") != std::string::npos);
 }
 
 TEST_CASE("of nodes that are gone the newest are told") {

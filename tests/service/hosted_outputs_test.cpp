@@ -38,6 +38,13 @@ TEST_CASE("a node that starts removes outputs that a killed one left") {
         fs::perms::owner_all);
 }
 
+TEST_CASE("a node that starts leaves what no node made") {
+  const testing::temp_folder data;
+  const auto of_somebody = write_into(data.path() / "hosted" / "nodes");
+  const auto node = open_in(data);
+  CHECK(fs::exists(of_somebody));
+}
+
 TEST_CASE("nodes that share a data folder keep their outputs apart") {
   const testing::temp_folder data;
   auto first = open_in(data);
