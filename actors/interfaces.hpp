@@ -246,6 +246,8 @@ struct close_pool {
 struct pool_of_node {
   std::string key;  ///< see `pool_key`
   tool_pool_actor pool;
+  /// Why the one before died: what it had does not come back from there.
+  std::string failure = {};
 };
 
 /// Pools by tool and node; "": this process.

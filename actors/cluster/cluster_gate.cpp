@@ -192,7 +192,8 @@ void handle_ends(caf::stateful_actor<cluster_gate_state>* self) {
   self->set_exit_handler([&st](caf::exit_msg& x) {
     if (x.source && x.source.node() != st.self->node()) return;
     if (st.host) st.self->send_exit(st.host, x.reason);
-    for (auto& [address, pool] : st.pools) st.self->send_exit(pool, x.reason);
+    for (auto& [address, one] : st.pools)
+      st.self->send_exit(one.pool, x.reason);
     st.self->quit(std::move(x.reason));
   });
 }

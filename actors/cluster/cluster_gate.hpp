@@ -104,6 +104,7 @@ struct cluster_gate_state {
     bool offered = false;  ///< what it has, or that it has nothing
     bool is_node = false;  ///< it had something
     bool unused = false;   ///< of some of it the board knows why not
+    int pools_failed = 0;  ///< of its tools
     /// It asked us to drain a node (empty: this process), and has to answer a
     /// ping first: what was said long ago may be wanted no more.
     struct drain_wish {
@@ -118,6 +119,13 @@ struct cluster_gate_state {
     std::vector<cluster::tool_load> loads{};
     bool counted = false;       ///< among the nodes that are there
     std::uint64_t dropped = 0;  ///< late answers of an epoch that is fenced
+  };
+
+  struct node_pool {
+    tool_pool_actor pool;
+    std::string tool;
+    std::string node;
+    link_number link = 0;
   };
 
   /// A tool of a lost node that no other place has: what has not begun waits.
@@ -168,6 +176,9 @@ struct cluster_gate_state {
   // Tools of nodes (gate_tools.cpp).
   void on_offers(cluster::offers& x);
   void add_tool(link_number number, link& x, const cluster::tool_offer& offer);
+  tool_pool_actor make_pool(link_number number, const link& x,
+                            const cluster::tool_offer& offer);
+  void on_pool_down(const node_pool& x, const std::string& why);
   void leave(link& x, const std::string& why, bool lost);
   void close(const std::string& tool, const std::string& node,
              const tool_pool_actor& pool, const std::string& why);
@@ -205,7 +216,7 @@ struct cluster_gate_state {
   std::map<link_number, link> links;
   std::map<caf::actor_addr, link_number> by_peer;
   /// Of tools of nodes, also those that are closed and end soon.
-  std::map<caf::actor_addr, tool_pool_actor> pools;
+  std::map<caf::actor_addr, node_pool> pools;
   std::map<std::string, core::dial_plan> targets;
   std::set<std::string> connected;  ///< of these, who has yet to greet
   std::vector<held_tool> held;

@@ -358,7 +358,11 @@ void cluster_gate_state::on_peer_down(const caf::down_msg& x) {
   if (host && x.source == host.address())
     return self->quit(caf::make_error(caf::sec::runtime_error, "call_host",
                                       describe_end(x.reason)));
-  if (pools.erase(x.source) > 0) return;
+  if (const auto pool = pools.extract(x.source)) {
+    const bool of_itself = !x.reason || x.reason == caf::exit_reason::normal;
+    if (!of_itself) on_pool_down(pool.mapped(), describe_end(x.reason));
+    return;
+  }
   const auto number = by_peer.find(x.source);
   if (number == by_peer.end()) return;
   drop(number->second, "the connection ended");

@@ -16,6 +16,7 @@ constexpr const char* op = "cluster";
 
 /// What joins and leaves under a name of its own each time fills no memory.
 constexpr std::size_t most_lost = 64;
+constexpr int most_pools_failed = 3;  ///< of a link
 constexpr std::size_t most_counted = 256;
 
 /// So long after one has said what it has, an address whose host does not
@@ -142,6 +143,21 @@ void cluster_gate_state::add_tool(link_number number, link& x,
       }
       return;
     }
+  auto pool = make_pool(number, x, offer);
+  if (!pool) return;
+  x.tools[offer.name] = {offer, pool};
+  setup.tell_pool({pool_key(offer.name, x.who.name), pool});
+  setup.board->add(x.who.name, x.who.labels, offer.name,
+                   std::max(offer.places, 1U));
+  for (auto& one : held)
+    if (one.name == offer.name && one.node == x.who.name && !one.back) {
+      one.back = true;
+      one.until = now() + known_to_all;
+    }
+}
+
+tool_pool_actor cluster_gate_state::make_pool(
+    link_number number, const link& x, const cluster::tool_offer& offer) {
   remote_setup remote;
   remote.gate = caf::actor_cast<caf::actor>(self);
   remote.link = number;
@@ -152,24 +168,56 @@ void cluster_gate_state::add_tool(link_number number, link& x,
   remote.board = setup.works;
   remote.make_token = setup.make_token;
   remote.keep_piece = setup.keep_piece;
-  auto pool = setup.spawn_pool(
+  const auto pool = setup.spawn_pool(
       offer.name, x.who.name, [remote](tool_pool_actor::pointer me) {
         auto worker = me->system().spawn(remote_worker, remote,
                                          caf::actor_cast<tool_pool_actor>(me));
         me->monitor(worker);
         return caf::actor_cast<tool_worker_actor>(worker);
       });
-  if (!pool) return;
+  if (!pool) return {};
   self->monitor(pool);
-  pools.emplace(pool.address(), pool);
-  x.tools[offer.name] = {offer, pool};
-  setup.tell_pool({pool_key(offer.name, x.who.name), pool});
-  setup.board->add(x.who.name, x.who.labels, offer.name, remote.places);
-  for (auto& one : held)
-    if (one.name == offer.name && one.node == x.who.name && !one.back) {
-      one.back = true;
-      one.until = now() + known_to_all;
-    }
+  pools.insert_or_assign(pool.address(),
+                         node_pool{pool, offer.name, x.who.name, number});
+  return pool;
+}
+
+/// Another one takes its place, as for a tool of this process; a link whose
+/// pools fail again and again begins anew.
+void cluster_gate_state::on_pool_down(const node_pool& x,
+                                      const std::string& why) {
+  const auto i = links.find(x.link);
+  const bool used = i != links.end() && i->second.tools.contains(x.tool) &&
+                    i->second.tools.at(x.tool).pool == x.pool;
+  const auto key = pool_key(x.tool, x.node);
+  if (!used) {  // it was about to end
+    const auto ended = std::erase_if(
+        held, [&](const held_tool& one) { return one.pool == x.pool; });
+    if (ended == 0) return;
+    setup.board->end_hold(x.node, x.tool);
+    const auto now_there = std::ranges::find_if(pools, [&](const auto& one) {
+      return one.second.tool == x.tool && one.second.node == x.node;
+    });
+    setup.tell_pool(
+        {key,
+         now_there == pools.end() ? tool_pool_actor{} : now_there->second.pool,
+         why});
+    return;
+  }
+  auto& at = i->second;
+  log_error(
+      op,
+      "the worker pool of `" + x.tool + "` of node " + x.node + " failed" +
+          (++at.pools_failed <= most_pools_failed ? " and is replaced" : "") +
+          ": " + why);
+  if (at.pools_failed > most_pools_failed) {
+    setup.tell_pool({key, {}, why});
+    at.tools.erase(x.tool);
+    return fence(x.link, at, "has tools whose worker pool fails here");
+  }
+  auto& tool = at.tools.at(x.tool);
+  tool.pool = make_pool(x.link, at, tool.offer);
+  setup.tell_pool({key, tool.pool, why});
 }
 
 /// No call of ours begins there any more. `lost`: nor does any come back; but

@@ -69,7 +69,7 @@ void run_registry_state::replace_pool(const std::string& tool,
     self->send(run.peers.dispatcher, pool_replaced{tool, why, pool});
 }
 
-/// Its gate supervises it; here is only who gives calls to it.
+/// Its gate supervises it; here are only those who give calls to it.
 void run_registry_state::on_pool_of_node(const pool_of_node& x) {
   if (x.pool)
     setup.pools.insert_or_assign(x.key, x.pool);

@@ -109,8 +109,12 @@ void dispatcher_state::on(work::lost& x) {
   log_late(late, x.id, x.attempt);
 }
 
-/// What its pool had comes back from there.
+/// What its pool had comes back from there, if that lives.
 void dispatcher_state::on(pool_of_node& x) {
+  if (!x.failure.empty()) {
+    pool_replaced other{x.key, x.failure, x.pool};
+    return on(other);
+  }
   if (x.pool)
     peers.pools.insert_or_assign(x.key, std::move(x.pool));
   else

@@ -193,6 +193,35 @@ TEST_CASE("what has not begun waits for the only node that is lost") {
   }
 }
 
+TEST_CASE("a pool of a node's tool that dies is replaced, or begins anew") {
+  cluster_scene x;
+  const std::vector<std::string> look{"look@alpha"};
+  for (std::size_t i = 1; i <= 3; ++i) {
+    CAPTURE(i);
+    const auto before = x.pools.at(look[0]);
+    x.give("old" + std::to_string(i));
+    caf::anon_send_exit(before, caf::exit_reason::unhandled_exception);
+    x.settle();
+    CHECK(x.failed_pools == std::vector<std::string>(i, look[0]));
+    REQUIRE(x.pools.contains(look[0]));
+    CHECK(x.pools.at(look[0]) != before);
+    const auto id = "new" + std::to_string(i);
+    x.give(id);
+    x.answer("old" + std::to_string(i), "late");  // its place is free again
+    REQUIRE(x.at_node.contains(id));
+    x.answer(id, "good");
+    REQUIRE(x.done(id));
+    CHECK(x.done(id)->result.output == "good");
+  }
+  caf::anon_send_exit(x.pools.at(look[0]),
+                      caf::exit_reason::unhandled_exception);
+  x.settle();
+  CHECK(x.failed_pools.size() == 4);
+  x.pass(1s);
+  x.give("again");  // with pools of another epoch
+  CHECK(x.at_node.contains("again"));
+}
+
 TEST_CASE("a worker on a node hears that its report was taken") {
   cluster_scene x;
   int acks = 0;

@@ -113,6 +113,7 @@ void cluster_scene::make_origin() {
     return system->spawn(tool_pool, tool, pool_limits{}, std::move(spawn));
   };
   gate.tell_pool = [this](const pool_of_node& x) {
+    if (!x.failure.empty()) failed_pools.push_back(x.key);
     if (x.pool)
       pools[x.key] = x.pool;
     else

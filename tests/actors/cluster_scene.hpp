@@ -71,6 +71,7 @@ struct cluster_scene {
   };
   std::map<std::string, hosted> at_node;
   std::map<std::string, tool_pool_actor> pools;
+  std::vector<std::string> failed_pools;  ///< their keys
   std::vector<cluster::tool_offer> tools;
   std::vector<std::size_t> tools_when_known;
   std::vector<node_view> nodes;

@@ -211,6 +211,28 @@ TEST_CASE("a pool that is killed comes back, and its calls settle by effect") {
     }
 }
 
+TEST_CASE("what a node's pool had when it died begins in the next one") {
+  actor_fixture x;
+  x.run_blocking = false;
+  x.provider->answers = {model_calls(0, "look") + model_stops("tool_calls"),
+                         the_end};
+  x.start(x.make_spec());
+  x.settle();
+  REQUIRE(x.blocking->jobs.size() == 1);
+  // As if its tool were a node's: the gate has made another one.
+  const std::string failure = GENERATE("it broke", "");
+  const auto pool = x.pools.at("look");
+  caf::anon_send(x.registry, pool_of_node{"look", pool, failure});
+  x.settle();
+  x.advance(20s);
+  x.run_blocking = true;
+  x.run_out(1min);
+  const auto result =
+      events_of(x.reader->lines, "tool_result").at(0).at("data");
+  CHECK(result.at("outcome") == "ok");
+  CHECK(result.at("attempts") == (failure.empty() ? 1 : 2));
+}
+
 TEST_CASE("a pool that fails again and again is out of service for a while") {
   actor_fixture x;
   x.supervision.intensity = 2;
