@@ -152,6 +152,16 @@ text = "Done so far."
   CHECK(leave(at) == 0);
 }
 
+TEST_CASE("what is typed before the prompt is there is a task, too") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const talk x;
+  terminal_program at{x.folder.path(), {"chat", "--no-color"}, 110};
+  say(at, "one", "You said: one");  // the terminal reads lines yet
+  say(at, "two", "You said: two");
+  CHECK(leave(at) == 0);
+}
+
 TEST_CASE("a summary takes the place of what was said") {
   if (!riffle::testing::has_terminals())
     return riffle::testing::skip(riffle::testing::no_terminals);

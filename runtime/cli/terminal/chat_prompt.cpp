@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <csignal>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 #include <utility>
 
@@ -48,6 +49,12 @@ bool chat_prompt::read_some(std::string& out, int wait_ms) {
     return false;
   }
   out.assign(piece.data(), static_cast<std::size_t>(n));
+  // Where lines were read, the terminal made a line feed of Enter; here that is
+  // a key of its own.
+  const auto early = std::min(early_, out.size());
+  std::replace(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(early),
+               '\n', '\r');
+  early_ -= early;
   return true;
 }
 
@@ -134,7 +141,11 @@ void chat_prompt::offer_held() {
 
 void chat_prompt::begin_raw() {
   offer_held();
+  const bool read_lines = mode_.now() == typing_mode::lines;
   mode_.set(typing_mode::raw);
+  int waiting = 0;
+  if (read_lines && ::ioctl(keyboard_.get(), FIONREAD, &waiting) == 0)
+    early_ = static_cast<std::size_t>(waiting);
   screen_.write(paste_on);
   above_.clear();
   show();
