@@ -232,6 +232,7 @@ struct pool_replaced {
   std::string tool;
   std::string reason;
   tool_pool_actor pool;
+  caf::actor_addr died = {};  ///< it alone; none: whoever served the tool
 };
 
 /// gate -> pool: its node takes no calls any more. What runs goes on; the pool
@@ -248,6 +249,7 @@ struct pool_of_node {
   tool_pool_actor pool;
   /// Why the one before died: what it had does not come back from there.
   std::string failure = {};
+  caf::actor_addr died = {};
 };
 
 /// Pools by tool and node; "": this process.

@@ -25,6 +25,8 @@ bool is_plain_word(const std::string& text) {
 /// A node's own file system that does not answer is a fault of that call.
 constexpr auto admission_limit = std::chrono::minutes{2};
 
+constexpr auto lease_is_over =
+    "it was ended, for its origin was not heard for cluster.orphan_after";
 constexpr auto drain_is_over =
     "it was told to end, and node.drain_timeout was over";
 
@@ -240,6 +242,10 @@ void call_host_state::on_done(work::done& x) {
   if (call->overdue && x.result.how != outcome::ok) {
     x.result.how = outcome::timed_out;
     x.result.err = call->overdue;
+  }
+  if (call->started && x.result.how != outcome::ok && outlived(x.id)) {
+    work::lost said{x.id, x.attempt, lease_is_over};
+    return on_lost(said);
   }
   if (call->ended && x.result.how != outcome::ok) {
     if (call->started) {

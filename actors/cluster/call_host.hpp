@@ -66,7 +66,11 @@ struct call_host_state {
     work::done done;
     output_stream_ptr output;
     std::uint64_t offset = 0;
-    std::deque<time_point> in_flight;  ///< pieces that are not acknowledged
+    struct sent_piece {
+      time_point given{};
+      bool is_whole = false;  ///< no piece is longer
+    };
+    std::deque<sent_piece> in_flight;  ///< that are not acknowledged
     bool reading = false;
     bool closed = false;
   };
@@ -95,6 +99,12 @@ struct call_host_state {
   void admit(call_admitted x);
   /// By the ladder; one that is not admitted has no pool yet, and ends here.
   void stop(const attempt_key& key);
+  /// Its guard ends what nobody is heard of, and may do so before the gate
+  /// looks at its clock: what comes of that is no answer of the call.
+  [[nodiscard]] bool outlived(const call_id& call) const {
+    const auto lease = setup.leases->find(call);
+    return lease && lease->until() <= now();
+  }
   /// The same of all, or of those that this link gave; how many.
   std::size_t stop_those(std::optional<link_number> link);
   void read_piece(const std::string& token, ending& x);

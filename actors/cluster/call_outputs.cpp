@@ -69,7 +69,7 @@ void call_host_state::on_piece_read(piece_read& x) {
     const auto size = x.bytes.size();
     say(*call, cluster::piece{end.offset, std::move(x.bytes)});
     end.offset += size;
-    end.in_flight.push_back(now());
+    end.in_flight.push_back({now(), size == piece_bytes});
     read_piece(x.token, end);
   } else {
     give_room(end.link, was_reading ? 1 : 0);
@@ -99,7 +99,8 @@ void call_host_state::on_piece_ack(const from_origin& from,
   if (i == endings.end()) return;
   auto& end = i->second;
   if (end.in_flight.empty()) return;
-  windows[end.link].on_answer(now() - end.in_flight.front());
+  const auto& first = end.in_flight.front();
+  if (first.is_whole) windows[end.link].on_answer(now() - first.given);
   end.in_flight.pop_front();
   end.closed = end.closed || x.stop;
   give_room(end.link, 1);
@@ -111,6 +112,7 @@ void call_host_state::give_up(ending& x) {
   x.closed = true;
   const auto given_up = std::exchange(x.in_flight, {}).size();
   pieces[x.link] -= std::min(pieces[x.link], given_up);
+  if (x.reading) return;  // that ends it
   self->send(caf::actor_cast<caf::actor>(self),
              piece_read{calls.at(x.key).tag.token, {}});
 }

@@ -179,6 +179,8 @@ struct cluster_gate_state {
   tool_pool_actor make_pool(link_number number, const link& x,
                             const cluster::tool_offer& offer);
   void on_pool_down(const node_pool& x, const std::string& why);
+  [[nodiscard]] tool_pool_actor pool_beside(const node_pool& x) const;
+  void end_hold_of(const node_pool& x);
   void leave(link& x, const std::string& why, bool lost);
   void close(const std::string& tool, const std::string& node,
              const tool_pool_actor& pool, const std::string& why);

@@ -182,42 +182,50 @@ tool_pool_actor cluster_gate_state::make_pool(
   return pool;
 }
 
+/// Who gets the calls of that tool and node, if this pool is dead.
+tool_pool_actor cluster_gate_state::pool_beside(const node_pool& x) const {
+  for (const auto& [number, at] : links)
+    if (at.who.name == x.node)
+      if (const auto tool = at.tools.find(x.tool);
+          tool != at.tools.end() && tool->second.pool != x.pool)
+        return tool->second.pool;
+  for (const auto& one : held)
+    if (one.name == x.tool && one.node == x.node && one.pool != x.pool)
+      return one.pool;
+  return {};
+}
+
 /// Another one takes its place, as for a tool of this process; a link whose
 /// pools fail again and again begins anew.
 void cluster_gate_state::on_pool_down(const node_pool& x,
                                       const std::string& why) {
+  const auto key = pool_key(x.tool, x.node);
+  const auto died = x.pool.address();
   const auto i = links.find(x.link);
   const bool used = i != links.end() && i->second.tools.contains(x.tool) &&
                     i->second.tools.at(x.tool).pool == x.pool;
-  const auto key = pool_key(x.tool, x.node);
   if (!used) {  // it was about to end
-    const auto ended = std::erase_if(
-        held, [&](const held_tool& one) { return one.pool == x.pool; });
-    if (ended == 0) return;
-    setup.board->end_hold(x.node, x.tool);
-    const auto now_there = std::ranges::find_if(pools, [&](const auto& one) {
-      return one.second.tool == x.tool && one.second.node == x.node;
-    });
-    setup.tell_pool(
-        {key,
-         now_there == pools.end() ? tool_pool_actor{} : now_there->second.pool,
-         why});
-    return;
+    end_hold_of(x);
+    return setup.tell_pool({key, pool_beside(x), why, died});
   }
   auto& at = i->second;
-  log_error(
-      op,
-      "the worker pool of `" + x.tool + "` of node " + x.node + " failed" +
-          (++at.pools_failed <= most_pools_failed ? " and is replaced" : "") +
-          ": " + why);
-  if (at.pools_failed > most_pools_failed) {
-    setup.tell_pool({key, {}, why});
-    at.tools.erase(x.tool);
-    return fence(x.link, at, "has tools whose worker pool fails here");
+  const bool again = ++at.pools_failed <= most_pools_failed;
+  log_error(op, "the worker pool of `" + x.tool + "` of node " + x.node +
+                    " failed" + (again ? " and is replaced: " : ": ") + why);
+  if (!again) {
+    setup.tell_pool({key, {}, why, died});
+    fence(x.link, at, "has tools whose worker pool fails here");
+    return end_hold_of(x);
   }
   auto& tool = at.tools.at(x.tool);
   tool.pool = make_pool(x.link, at, tool.offer);
-  setup.tell_pool({key, tool.pool, why});
+  setup.tell_pool({key, tool.pool, why, died});
+}
+
+void cluster_gate_state::end_hold_of(const node_pool& x) {
+  const auto ended = std::erase_if(
+      held, [&](const held_tool& one) { return one.pool == x.pool; });
+  if (ended > 0) setup.board->end_hold(x.node, x.tool);
 }
 
 /// No call of ours begins there any more. `lost`: nor does any come back; but

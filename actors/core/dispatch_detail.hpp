@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Shared by the parts of the dispatch queue; private to them.
+// Shared by the parts of the dispatch queue, and by recovery, which has to know
+// what the queue will do.
 
 #include <string>
 #include <utility>

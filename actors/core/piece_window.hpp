@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <utility>
 
 #include "messages/time.hpp"
 
@@ -23,10 +24,13 @@ class piece_window {
   static constexpr std::size_t most = 16;
   static constexpr duration most_queued = std::chrono::milliseconds{4};
 
-  /// `took`: from when the piece was given to the link to its answer.
+  /// `took`: from when a whole piece was given to the link to its answer; a
+  /// shorter one says less of the link than it seems.
   void on_answer(duration took) noexcept {
+    if (++answers_ % answers_kept == 0)  // the way may have become longer
+      before_ = std::exchange(shortest_, none);
     shortest_ = std::min(shortest_, took);
-    if (took > shortest_ + most_queued)
+    if (took > std::min(before_, shortest_) + most_queued)
       size_ = std::max(least, size_ - 1);
     else
       size_ = std::min(most, size_ + 1);
@@ -34,8 +38,13 @@ class piece_window {
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
  private:
+  static constexpr duration none = duration::max() - most_queued;
+  static constexpr std::size_t answers_kept = 1024;
+
   std::size_t size_ = first;
-  duration shortest_ = duration::max() - most_queued;
+  std::size_t answers_ = 0;
+  duration shortest_ = none;  ///< of the last answers …
+  duration before_ = none;    ///< … and of as many before them
 };
 
 }  // namespace riffle::core

@@ -124,7 +124,8 @@ void dispatcher_state::act(core::start_work& x) {
          true},
         !x.call.node.empty());
   peers.work->hand_over(peers.epoch, id, attempt);
-  at_pools.insert_or_assign(id, handed_over{key, attempt});
+  at_pools.insert_or_assign(id,
+                            handed_over{key, attempt, pool->second.address()});
   work::assignment task;
   task.run = spec->run;
   task.epoch = peers.epoch;

@@ -106,6 +106,7 @@ struct dispatcher_state {
   struct handed_over {
     std::string tool;  ///< `pool_key`
     std::uint32_t attempt = 0;
+    caf::actor_addr pool{};
   };
   void came_back(const call_id& id, std::uint32_t attempt);
   /// With work that nobody hears from.

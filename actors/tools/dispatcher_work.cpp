@@ -28,7 +28,7 @@ void dispatcher_state::on(pool_replaced& x) {
     peers.pools.erase(x.tool);
   std::vector<work::lost> lost;
   for (const auto& [id, work] : at_pools) {
-    if (work.tool != x.tool) continue;
+    if (work.tool != x.tool || (x.died && work.pool != x.died)) continue;
     if (peers.work->take_back(peers.epoch, id, work.attempt))
       lost.push_back({id, work.attempt, "its worker pool failed: " + x.reason});
     else
@@ -112,7 +112,7 @@ void dispatcher_state::on(work::lost& x) {
 /// What its pool had comes back from there, if that lives.
 void dispatcher_state::on(pool_of_node& x) {
   if (!x.failure.empty()) {
-    pool_replaced other{x.key, x.failure, x.pool};
+    pool_replaced other{x.key, x.failure, x.pool, x.died};
     return on(other);
   }
   if (x.pool)

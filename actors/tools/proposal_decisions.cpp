@@ -25,6 +25,15 @@ again_because why_again(const undecided_call& x,
                                              : again_because::changed;
 }
 
+/// Why it is asked again; its grant goes with an answer that does not hold (the
+/// journal sees to it).
+std::string reason_of(const undecided_call& x, again_because why) {
+  const bool allowed = x.approved && x.approved->always != always_scope::none;
+  return again_reason(x.call, why) +
+         (allowed ? "; what that answer allowed for further calls is taken back"
+                  : "");
+}
+
 /// What an approval is bound to.
 const std::string& basis_of(const storage::decision_record& approval,
                             const storage::proposal_record& shown) {
@@ -34,8 +43,8 @@ const std::string& basis_of(const storage::decision_record& approval,
 /// Approved ahead with arguments of which nobody could tell what they act on,
 /// and earlier calls have acted since.
 bool is_blind(const undecided_call& x) {
-  return x.again && x.approved && !x.approved->arguments.empty() &&
-         x.approved->basis.empty();
+  return x.again && !x.resumed && x.approved &&
+         !x.approved->arguments.empty() && x.approved->basis.empty();
 }
 
 /// Of what was shown, beside what was approved instead.
@@ -181,7 +190,7 @@ void proposal_tracker_state::replace(undecided_call x,
   if (spec->cause) {
     const auto& shown = spec->cause->what;
     x.record = make_record(x.call, seen);
-    x.record.reason = again_reason(x.call, why_again(x, shown, seen));
+    x.record.reason = reason_of(x, why_again(x, shown, seen));
     x.record.replaces = shown.id;
     return propose(x, stale(x.record, shown));
   }
@@ -198,10 +207,10 @@ void proposal_tracker_state::replace(undecided_call x,
         itself,
         why == again_because::unseen ? unseen_reason : stale_reason,
         {}});
+  x.record = make_record(x.call, seen);
+  x.record.reason = reason_of(x, why);
   x.approved.reset();
   x.outdated.reset();
-  x.record = make_record(x.call, seen);
-  x.record.reason = again_reason(x.call, why);
   x.record.replaces = old;
   x.ahead = false;
   const auto id = x.call.id;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <vector>
 
 #include "runtime/base/digest.hpp"
 #include "runtime/service/surroundings.hpp"
@@ -14,15 +15,25 @@ namespace {
 /// Agents may take turns, and each is told something else.
 constexpr std::size_t most_runs_back = 20;
 
-/// The lines that a model which was told `before` does not know; or nothing.
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> out;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size() - 1) + 1;
+    out.push_back(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+  return out;
+}
+
+/// What a model that was told `before` does not know; or nothing.
 std::string changes_of(const std::string& before, const std::string& now) {
   std::string out;
-  std::string_view rest = now;
-  while (!rest.empty()) {
-    const auto end = std::min(rest.find('\n'), rest.size() - 1) + 1;
-    const auto line = rest.substr(0, end);
+  for (const auto line : lines_of(now))
     if (before.find(line) == std::string::npos) out += line;
-    rest.remove_prefix(end);
+  for (const auto line : lines_of(before)) {
+    const auto what = line.substr(0, line.find(':') + 1);
+    if (!what.empty() && now.find(what) == std::string::npos)
+      out += std::string{what} + " nothing is known of it now\n";
   }
   return out.empty() ? out : "Where you work, by now:\n" + out;
 }
@@ -46,7 +57,9 @@ bool keep_what_was_told(storage::session_records& journal,
     if (was.lasting != x.lasting || was.surroundings.empty()) continue;
     x.surroundings = was.surroundings;
     auto& context = x.request.context;
-    if (const auto now = changes_of(was.state, x.state); !now.empty())
+    // With each task: those that were told of it may go, to make room.
+    const auto first = parts_of(was.surroundings).state;
+    if (const auto now = changes_of(first, x.state); !now.empty())
       context += (context.empty() ? "" : "\n\n") + now;
     return true;
   }

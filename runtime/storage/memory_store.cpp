@@ -71,6 +71,7 @@ void memory_store::change(kept_run& run, output_record x) {
 
 void memory_store::change(kept_run&, proposal_record x) {
   if (!proposal_places_.try_emplace(x.id, proposals_.size()).second) return;
+  if (!x.replaces.empty()) revoke(x.replaces);
   proposals_.push_back({std::move(x), {}, {}});
 }
 

@@ -50,6 +50,7 @@ struct proposal_record {
   std::string pattern = {};  ///< … also those that match this
   /// The proposal of the same call whose approval came too late: what it had
   /// shown has changed.
+  /// Stored with it, what an answer to that one allowed for further calls goes.
   proposal_id replaces = {};
 
   bool operator==(const proposal_record&) const = default;

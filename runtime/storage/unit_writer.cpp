@@ -311,6 +311,7 @@ void unit_writer::update(known_run&, const output_record& x) {
 
 void unit_writer::update(known_run&, const proposal_record& x) {
   proposals_.add(x);
+  if (!x.replaces.empty()) grants_.remove(x.replaces.value);
 }
 
 void unit_writer::update(known_run&, const decision_record& x) {

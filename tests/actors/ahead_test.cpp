@@ -269,13 +269,18 @@ const std::string wants_three =
     model_calls(2, "act", {{"n", 3}}) + model_stops("tool_calls");
 
 /// Three calls; the first one runs, the others are approved ahead.
-void approve_three(approval_scene& x) {
+void approve_three(approval_scene& x,
+                   always_scope always = always_scope::none) {
   x.act->from = "content 1";
   x.act->own_keys = true;
   x.run_blocking = false;
   x.play({wants_three});
   x.pass(1s);
-  for (int i = 0; i < 3; ++i) approve_open(x);
+  for (int i = 0; i < 3; ++i) {
+    x.decide(only_open(x).id, proposal_outcome::approved, {},
+             i == 0 ? always_scope::none : always);
+    x.pass(1s);
+  }
   REQUIRE(x.blocking->jobs.size() == 1);
   CHECK(x.undecided().empty());
 }
@@ -319,6 +324,27 @@ TEST_CASE("a no to what is asked again is asked about what was behind it") {
   y.go_on();
   y.pass(1s);
   go_on(y, before);
+}
+
+TEST_CASE("what an answer allowed goes with it when it is asked again") {
+  approval_scene x;
+  approve_three(x, always_scope::call);
+  const auto grants = [&] { return x.journal->grants({})->size(); };
+  CHECK(grants() == 2);  // of the calls behind the first one
+  x.act->throw_times = 1;
+  x.run_blocking = true;
+  x.pass(1s);
+  const auto again = only_open(x);
+  CHECK(again.arguments == R"({"n":2})");
+  CHECK(again.reason ==
+        "asked again: a call before it did not end well; what that answer "
+        "allowed for further calls is taken back");
+  CHECK(grants() == 1);
+  x.decide(again.id, proposal_outcome::denied);
+  x.pass(1s);
+  CHECK(grants() == 0);  // the third answer is in doubt as well
+  CHECK(only_open(x).arguments == R"({"n":3})");
+  CHECK(x.act->acted.size() == 1);
 }
 
 TEST_CASE("a failure ahead of a crash counts behind it") {

@@ -72,6 +72,27 @@ TEST_CASE("what a node ends because it ends is lost, and not cancelled") {
   CHECK(x.drained);
 }
 
+TEST_CASE("what its guard ended, unheard of its origin, is lost") {
+  cluster_scene x;
+  for (const auto* id : {"killed", "good"}) x.give(id, effect::mutating);
+  start(x, "killed");
+  start(x, "good");
+  x.set_line(line_state::held);
+  // It comes before the gate has looked at its clock.
+  work::done killed{call_id{"killed"}, 1};
+  killed.result.how = outcome::failed;
+  killed.result.err =
+      error{errc::tool_execution_error, "bash", "ended by the signal SIGTERM"};
+  caf::anon_send(x.at_node.at("killed").who.dispatcher, std::move(killed));
+  caf::anon_send(x.at_node.at("good").who.dispatcher,
+                 work::done{call_id{"good"}, 1});
+  x.stand_still(6s);
+  x.set_line(line_state::open);
+  x.pass(8s);
+  CHECK_FALSE(x.done("killed"));
+  CHECK(x.lost("killed"));
+}
+
 TEST_CASE("what ends well while its node ends has ended well") {
   cluster_scene x;
   x.give("a");
@@ -213,10 +234,17 @@ TEST_CASE("a pool of a node's tool that dies is replaced, or begins anew") {
     REQUIRE(x.done(id));
     CHECK(x.done(id)->result.output == "good");
   }
-  caf::anon_send_exit(x.pools.at(look[0]),
-                      caf::exit_reason::unhandled_exception);
+  const bool comes_back = GENERATE(true, false);
+  const auto last = x.pools.at(look[0]);
+  if (!comes_back) x.set_line(line_state::cut);
+  caf::anon_send_exit(last, caf::exit_reason::unhandled_exception);
   x.settle();
   CHECK(x.failed_pools.size() == 4);
+  if (!comes_back) {
+    const auto why = x.give("nowhere");
+    CHECK(why.find("nodes that had it: alpha") != std::string::npos);
+    return;
+  }
   x.pass(1s);
   x.give("again");  // with pools of another epoch
   CHECK(x.at_node.contains("again"));

@@ -24,12 +24,14 @@ storage::proposal_record only_open(approval_scene& x) {
 
 /// The call is approved (with these arguments), and the process ends while it
 /// is at work.
-std::shared_ptr<test_journal> killed_at_work(
-    approve how = approve::ask, const std::string& arguments = {}) {
+std::shared_ptr<test_journal> killed_at_work(approve how = approve::ask,
+                                             const std::string& arguments = {},
+                                             bool has_preview = true) {
   const auto stored = std::make_shared<test_journal>();
   approval_scene x{stored};
   x.approval = how;
   x.redo->from = x.act->from = "content 1";  // whichever is looked at
+  x.redo->blind = x.act->blind = !has_preview;
   x.knows_tools = true;
   x.run_blocking = false;
   x.play({wants_redo});
@@ -46,15 +48,17 @@ std::shared_ptr<test_journal> killed_at_work(
 
 TEST_CASE("what begins again after a crash is what was approved") {
   const std::string changed = GENERATE("", R"({"n":3})");
-  CAPTURE(changed);
-  next_life x{killed_at_work(approve::ask, changed)};
+  const bool has_preview = GENERATE(true, false);
+  CAPTURE(changed, has_preview);
+  next_life x{killed_at_work(approve::ask, changed, has_preview)};
   x.redo->from = "content 1";
+  x.redo->blind = !has_preview;
   x.go_on();
   x.run_out();
   CHECK(x.undecided().empty());
   CHECK(x.outcomes() == strings{"ok"});
   CHECK(x.redo->arguments == strings{changed.empty() ? R"({"n":1})" : changed});
-  CHECK(x.redo->bases == strings{"content 1"});
+  CHECK(x.redo->bases == strings{has_preview ? "content 1" : ""});
   x.check();
 }
 

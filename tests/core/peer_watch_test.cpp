@@ -130,6 +130,13 @@ TEST_CASE("a link that is far away is filled with pieces all the same") {
   CHECK(after_a_while(100ms, 100us).size() == core::piece_window::most);
 }
 
+TEST_CASE("a way that has become longer is filled again after a while") {
+  core::piece_window x;
+  for (int i = 0; i < 100; ++i) x.on_answer(1ms);
+  for (int i = 0; i < 4096; ++i) x.on_answer(100ms);
+  CHECK(x.size() == core::piece_window::most);
+}
+
 TEST_CASE("as many pieces are on their way as stand in a short queue") {
   const auto size = after_a_while(1ms, 1ms).size();
   CHECK(size > core::piece_window::least);

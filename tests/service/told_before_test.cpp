@@ -71,11 +71,12 @@ TEST_CASE("what a session was told first stays, and its changes are told") {
   CHECK(same.request.context == "given");
 
   const auto changed = told("2026-11-24", "branch a, changes");
-  CHECK(x.tell(changed).request.context ==
-        "given\n\nWhere you work, by now:\n- Git: branch a, changes\n");
+  const std::string changed_context =
+      "given\n\nWhere you work, by now:\n- Git: branch a, changes\n";
+  CHECK(x.tell(changed).request.context == changed_context);
   const auto still = x.tell(changed);
   CHECK(still.surroundings == begun.surroundings);
-  CHECK(still.request.context == "given");
+  CHECK(still.request.context == changed_context);
   CHECK(x.tell(told("2026-11-25", "branch b")).request.context ==
         "given\n\nWhere you work, by now:\n- Date: 2026-11-25\n"
         "- Git: branch b\n");
@@ -90,5 +91,13 @@ TEST_CASE("what a session was told first stays, and its changes are told") {
   const auto back = x.tell(told("2026-11-25", "branch c"));
   CHECK(back.surroundings == begun.surroundings);
   CHECK(back.request.context ==
-        "given\n\nWhere you work, by now:\n- Git: branch c\n");
+        "given\n\nWhere you work, by now:\n- Date: 2026-11-25\n"
+        "- Git: branch c\n");
+  // What is not known any more is not true any more.
+  auto no_git = first;
+  const auto git = no_git.find("- Git: ");
+  no_git.erase(git, no_git.find('\n', git) + 1 - git);
+  CHECK(x.tell(no_git).request.context ==
+        "given\n\nWhere you work, by now:\n- Git: nothing is known of it "
+        "now\n");
 }

@@ -298,7 +298,9 @@ TEMPLATE_TEST_CASE("an approval that says always is kept until it is revoked",
   CHECK(*k.j->grants({}) == std::vector{one, two});
   CHECK(*k.j->grants(session_id{"ses_1"}) == std::vector{one, two});
   CHECK(k.j->grants(session_id{"ses_2"})->empty());
-  CHECK(*k.j->revoke({"prop_1"}));
+  auto again = make_proposal(run, "prop_4");
+  again.replaces = {"prop_1"};  // that answer did not hold
+  put(k, run, {again});
   CHECK_FALSE(*k.j->revoke({"prop_1"}));
   CHECK(*k.j->grants({}) == std::vector{two});
   finish(k, run);

@@ -228,11 +228,11 @@ void approval_prompt::show_changed() {
 void approval_prompt::bind_changes() {
   basis_.clear();
   if (!open_->edited()) return;
-  look_at_file();
-  // What cannot be done is said when it is decided.
+  // In front of the file: what is written in between is outdated at the answer.
   auto seen =
       around_.rt.preview_change(open_->about().proposal, *open_->edited());
-  if (seen) basis_ = std::move(seen->basis);
+  basis_ = seen ? std::move(seen->basis) : std::string{"unknown"};
+  look_at_file();
 }
 
 /// Whether it is asked about behind what this terminal, or another, has changed

@@ -59,6 +59,9 @@ class approval_dialog {
   /// What the call would do, in rows of this size.
   [[nodiscard]] std::vector<std::string> picture() const;
 
+  /// The same as lines of text.
+  [[nodiscard]] std::string what_it_does(bool whole) const;
+
   /// What stands below it until an answer comes; the last line is open.
   [[nodiscard]] std::string prompt() const;
 
@@ -126,7 +129,6 @@ class approval_dialog {
 
   [[nodiscard]] std::string scopes() const;
   [[nodiscard]] std::string pattern_words() const;
-  [[nodiscard]] std::string what_it_does(bool whole) const;
   [[nodiscard]] call_edit edit() const;
   [[nodiscard]] std::string help() const;
   dialog_step choose(std::string_view word, std::string_view rest);

@@ -257,10 +257,10 @@ void approval_prompt::edit_in_lines() {
   look_at_file();
   const auto text = edit_text(open_->editable(), keyboard_.get(),
                               around_.stopped, open_->ending());
-  const auto step = text
-                        ? open_->on_edited(*text)
-                        : dialog_step{open_->refused(text.error().message), {}};
+  auto step = text ? open_->on_edited(*text)
+                   : dialog_step{open_->refused(text.error().message), {}};
   bind_changes();
+  if (open_->edited()) step.show = open_->what_it_does(false);
   act(step);
 }
 
