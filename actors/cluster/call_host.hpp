@@ -66,7 +66,8 @@ struct call_host_state {
     work::done done;
     output_stream_ptr output;
     std::uint64_t offset = 0;
-    std::deque<time_point> in_flight;  ///< pieces that are not acknowledged
+    /// Pieces that are not acknowledged: since when, and if of the usual size.
+    std::deque<std::pair<time_point, bool>> in_flight;
     bool reading = false;
     bool closed = false;
   };

@@ -213,7 +213,9 @@ void cluster_gate_state::on_pool_down(const node_pool& x,
   if (at.pools_failed > most_pools_failed) {
     setup.tell_pool({key, {}, why});
     at.tools.erase(x.tool);
-    return fence(x.link, at, "has tools whose worker pool fails here");
+    at.unused = true;  // its place goes with the others'
+    fence(x.link, at, "has tools whose worker pool fails here");
+    return setup.board->end_hold(x.node, x.tool);  // nobody holds it
   }
   auto& tool = at.tools.at(x.tool);
   tool.pool = make_pool(x.link, at, tool.offer);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <utility>
 
 #include "messages/time.hpp"
 
@@ -23,10 +24,19 @@ class piece_window {
   static constexpr std::size_t most = 16;
   static constexpr duration most_queued = std::chrono::milliseconds{4};
 
-  /// `took`: from when the piece was given to the link to its answer.
-  void on_answer(duration took) noexcept {
-    shortest_ = std::min(shortest_, took);
-    if (took > shortest_ + most_queued)
+  /// How long the shortest answer counts: a way may become longer.
+  static constexpr duration memory = std::chrono::minutes{2};
+
+  /// Of a piece of the usual size: a shorter one takes less of the link, and
+  /// would make all others look late. `took`: from when it was given to the
+  /// link to its answer, `now`.
+  void on_answer(duration took, time_point now) noexcept {
+    if (now - since_ >= memory / 2) {
+      since_ = now;
+      before_ = std::exchange(recent_, none);
+    }
+    recent_ = std::min(recent_, took);
+    if (took > std::min(before_, recent_) + most_queued)
       size_ = std::max(least, size_ - 1);
     else
       size_ = std::min(most, size_ + 1);
@@ -34,8 +44,13 @@ class piece_window {
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
  private:
+  static constexpr duration none = duration::max() - most_queued;
+
   std::size_t size_ = first;
-  duration shortest_ = duration::max() - most_queued;
+  /// The shortest answers of this half of what is remembered, and of the last.
+  duration recent_ = none;
+  duration before_ = none;
+  time_point since_{};
 };
 
 }  // namespace riffle::core
