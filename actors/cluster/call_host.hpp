@@ -66,11 +66,8 @@ struct call_host_state {
     work::done done;
     output_stream_ptr output;
     std::uint64_t offset = 0;
-    struct sent_piece {
-      time_point given{};
-      bool is_whole = false;  ///< no piece is longer
-    };
-    std::deque<sent_piece> in_flight;  ///< that are not acknowledged
+    /// Pieces that are not acknowledged: since when, and if of the usual size.
+    std::deque<std::pair<time_point, bool>> in_flight;
     bool reading = false;
     bool closed = false;
   };

@@ -69,7 +69,7 @@ void call_host_state::on_piece_read(piece_read& x) {
     const auto size = x.bytes.size();
     say(*call, cluster::piece{end.offset, std::move(x.bytes)});
     end.offset += size;
-    end.in_flight.push_back({now(), size == piece_bytes});
+    end.in_flight.emplace_back(now(), size == piece_bytes);
     read_piece(x.token, end);
   } else {
     give_room(end.link, was_reading ? 1 : 0);
@@ -99,22 +99,23 @@ void call_host_state::on_piece_ack(const from_origin& from,
   if (i == endings.end()) return;
   auto& end = i->second;
   if (end.in_flight.empty()) return;
-  const auto& first = end.in_flight.front();
-  if (first.is_whole) windows[end.link].on_answer(now() - first.given);
+  if (const auto& [since, usual] = end.in_flight.front(); usual)
+    windows[end.link].on_answer(now() - since, now());
   end.in_flight.pop_front();
   end.closed = end.closed || x.stop;
   give_room(end.link, 1);
   end_if_sent(from.tag.token);
 }
 
-/// What is on its way is not answered any more.
+/// What is on its way is not answered any more. What is being read comes, and
+/// is for nobody: until then the file is its reader's.
 void call_host_state::give_up(ending& x) {
   x.closed = true;
   const auto given_up = std::exchange(x.in_flight, {}).size();
   pieces[x.link] -= std::min(pieces[x.link], given_up);
-  if (x.reading) return;  // that ends it
-  self->send(caf::actor_cast<caf::actor>(self),
-             piece_read{calls.at(x.key).tag.token, {}});
+  if (!x.reading)
+    self->send(caf::actor_cast<caf::actor>(self),
+               piece_read{calls.at(x.key).tag.token, {}});
 }
 
 void call_host_state::end_if_sent(const std::string& token) {

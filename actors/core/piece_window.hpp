@@ -24,13 +24,19 @@ class piece_window {
   static constexpr std::size_t most = 16;
   static constexpr duration most_queued = std::chrono::milliseconds{4};
 
-  /// `took`: from when a whole piece was given to the link to its answer; a
-  /// shorter one says less of the link than it seems.
-  void on_answer(duration took) noexcept {
-    if (++answers_ % answers_kept == 0)  // the way may have become longer
-      before_ = std::exchange(shortest_, none);
-    shortest_ = std::min(shortest_, took);
-    if (took > std::min(before_, shortest_) + most_queued)
+  /// How long the shortest answer counts: a way may become longer.
+  static constexpr duration memory = std::chrono::minutes{2};
+
+  /// Of a piece of the usual size: a shorter one takes less of the link, and
+  /// would make all others look late. `took`: from when it was given to the
+  /// link to its answer, `now`.
+  void on_answer(duration took, time_point now) noexcept {
+    if (now - since_ >= memory / 2) {
+      since_ = now;
+      before_ = std::exchange(recent_, none);
+    }
+    recent_ = std::min(recent_, took);
+    if (took > std::min(before_, recent_) + most_queued)
       size_ = std::max(least, size_ - 1);
     else
       size_ = std::min(most, size_ + 1);
@@ -39,12 +45,12 @@ class piece_window {
 
  private:
   static constexpr duration none = duration::max() - most_queued;
-  static constexpr std::size_t answers_kept = 1024;
 
   std::size_t size_ = first;
-  std::size_t answers_ = 0;
-  duration shortest_ = none;  ///< of the last answers …
-  duration before_ = none;    ///< … and of as many before them
+  /// The shortest answers of this half of what is remembered, and of the last.
+  duration recent_ = none;
+  duration before_ = none;
+  time_point since_{};
 };
 
 }  // namespace riffle::core

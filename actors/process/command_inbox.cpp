@@ -206,6 +206,7 @@ void command_inbox_state::schedule() {
 command_inbox_actor::behavior_type command_inbox(
     command_inbox_actor::stateful_pointer<command_inbox_state> self,
     inbox_setup setup) {
+  log_exceptions(self);
   auto& st = self->state;
   st.setup = std::move(setup);
   const auto run = [self](const char* handler, auto f) {

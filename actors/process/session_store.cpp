@@ -64,6 +64,7 @@ session_store_actor::behavior_type session_store(
     std::shared_ptr<storage::journal> journal,
     std::shared_ptr<executor> blocking, guard_waiter wait_for_guard,
     fault_hook faults) {
+  log_exceptions(self);
   auto& st = self->state;
   st.journal = std::move(journal);
   st.blocking = std::move(blocking);

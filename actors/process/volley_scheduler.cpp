@@ -59,6 +59,7 @@ struct volley_scheduler_state {
 volley_scheduler_actor::behavior_type volley_scheduler(
     volley_scheduler_actor::stateful_pointer<volley_scheduler_state> self,
     volley_setup setup) {
+  log_exceptions(self);
   auto& st = self->state;
   st.schedule.emplace(setup.limits, std::move(setup.tasks));
   st.port = std::move(setup.port);

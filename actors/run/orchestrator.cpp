@@ -340,6 +340,7 @@ storage::run_record orchestrator_state::make_record(
 orchestrator_actor::behavior_type orchestrator(
     orchestrator_actor::stateful_pointer<orchestrator_state> self,
     run_spec_ptr spec, run_start start, turn_spawner spawn_turn) {
+  log_exceptions(self);
   auto& st = self->state;
   st.spec = std::move(spec);
   st.start = std::move(start);

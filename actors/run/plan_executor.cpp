@@ -210,6 +210,7 @@ storage::run_record plan_executor_state::make_record() const {
 plan_executor_actor::behavior_type plan_executor(
     plan_executor_actor::stateful_pointer<plan_executor_state> self,
     run_spec_ptr spec, run_start start) {
+  log_exceptions(self);
   auto& st = self->state;
   st.spec = std::move(spec);
   st.start = std::move(start);

@@ -65,6 +65,7 @@ void progress_muxer_state::apply(core::progress_merge::out out) {
 progress_muxer_actor::behavior_type progress_muxer(
     progress_muxer_actor::stateful_pointer<progress_muxer_state> self,
     run_spec_ptr spec) {
+  log_exceptions(self);
   auto& st = self->state;
   st.spec = std::move(spec);
   const auto run = [self](const char* handler, auto f) {

@@ -292,6 +292,7 @@ void publisher_state::on_attach(const attach_subscriber& x) {
 publisher_actor::behavior_type publisher(
     publisher_actor::stateful_pointer<publisher_state> self, run_spec_ptr spec,
     std::uint64_t last_seq, std::uint64_t attempt_seq) {
+  log_exceptions(self);
   auto& st = self->state;
   st.begin(std::move(spec), last_seq, attempt_seq);
   const auto run = [self](const char* handler, auto f) {

@@ -254,6 +254,7 @@ stream_consumer_actor::behavior_type stream_consumer(
     stream_consumer_actor::stateful_pointer<stream_consumer_state> self,
     run_spec_ptr spec, core::open_turn turn, std::string body,
     tool_call_parser_actor parser, progress_muxer_actor muxer) {
+  log_exceptions(self);
   auto& st = self->state;
   st.begin(std::move(spec), turn, std::move(body), std::move(parser),
            std::move(muxer));

@@ -318,6 +318,7 @@ tool_call_parser_actor::behavior_type tool_call_parser(
     tool_call_parser_actor::stateful_pointer<tool_call_parser_state> self,
     run_spec_ptr spec, std::uint32_t step, dispatcher_actor dispatcher,
     progress_muxer_actor muxer) {
+  log_exceptions(self);
   auto& st = self->state;
   st.spec = std::move(spec);
   st.step = step;

@@ -350,6 +350,7 @@ void dispatcher_state::on(tick&) {
 dispatcher_actor::behavior_type dispatcher(
     dispatcher_actor::stateful_pointer<dispatcher_state> self,
     run_spec_ptr spec, tools::state_values session_state) {
+  log_exceptions(self);
   auto& st = self->state;
   st.session_state = std::move(session_state);
   st.spec = std::move(spec);

@@ -329,6 +329,7 @@ void proposal_tracker_state::look_for_expiry(const expiry_due& x) {
 proposal_tracker_actor::behavior_type proposal_tracker(
     proposal_tracker_actor::stateful_pointer<proposal_tracker_state> self,
     run_spec_ptr spec, tracker_start start) {
+  log_exceptions(self);
   auto& st = self->state;
   st.spec = std::move(spec);
   st.start = std::move(start);

@@ -279,6 +279,7 @@ void tool_pool_state::on_abandon(const abandon_run& x) {
 tool_pool_actor::behavior_type tool_pool(
     tool_pool_actor::stateful_pointer<tool_pool_state> self, std::string tool,
     pool_limits limits, worker_spawner spawn_worker) {
+  log_exceptions(self);
   auto& st = self->state;
   st.tool = std::move(tool);
   st.limits = std::move(limits);

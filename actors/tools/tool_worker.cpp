@@ -235,8 +235,31 @@ void tool_worker_state::on_assignment(work::assignment& x,
   auto attempt = std::make_shared<blocking_attempt>(blocking_attempt{
       tool, std::move(x), std::move(who.dispatcher), std::move(context), relay,
       me, setup.board, setup.run_inline});
-  setup.blocking->submit([attempt] { attempt->run(); }, std::move(place),
-                         [attempt] { attempt->begin(); });
+  std::string why;
+  try {
+    setup.blocking->submit([attempt] { attempt->run(); }, std::move(place),
+                           [attempt] { attempt->begin(); });
+    return;
+  } catch (const std::exception& e) {  // then it never runs
+    why = e.what();
+  }
+  on_no_thread(attempt->what.call.id, attempt->what.attempt, why);
+}
+
+/// Nothing of the call has happened, and nothing is wrong with its tool.
+void tool_worker_state::on_no_thread(const call_id& id, std::uint32_t attempt,
+                                     const std::string& why) {
+  log_error("tool_worker", "no thread for a call: " + why);
+  work::done done{id, attempt};
+  done.result.how = outcome::failed;
+  done.result.err =
+      error{errc::tool_execution_error, "tool_worker",
+            "no thread could be started for it, so it did not begin: this "
+            "process has as many as it may, or no memory for one",
+            true, why};
+  done.last_progress = relay->close();
+  blocking_done end{std::move(done)};
+  on_done(end);
 }
 
 void tool_worker_state::on_done(blocking_done& x) {
@@ -278,6 +301,7 @@ void tool_worker_state::on_pool_down() {
 thread_worker_actor::behavior_type tool_worker(
     thread_worker_actor::stateful_pointer<tool_worker_state> self,
     tools::tool_ptr tool, worker_setup setup, work_supervisor pool) {
+  log_exceptions(self);
   auto& st = self->state;
   st.tool = std::move(tool);
   st.setup = std::move(setup);

@@ -85,6 +85,8 @@ struct tool_worker_state {
   ~tool_worker_state() { stop.request_stop(); }
 
   void on_assignment(work::assignment& x, work_listeners& who);
+  void on_no_thread(const call_id& id, std::uint32_t attempt,
+                    const std::string& why);
   void on_done(blocking_done& x);
   void on_pool_down();
   [[nodiscard]] bool runs(const call_id& x) const {

@@ -20,6 +20,7 @@
 #include <caf/openssl/session.hpp>
 #include <caf/policy/tcp.hpp>
 
+#include "actors/handler.hpp"
 #include "runtime/cluster/bounded_scribe.hpp"
 #include "runtime/cluster/own_id.hpp"
 #include "runtime/cluster/tcp_dial.hpp"
@@ -195,6 +196,7 @@ struct dial_state {
 /// Asks one middleman actor of its own, and ends with the answer. Neither is
 /// hidden: who ends the system waits for both.
 void dial_once(caf::stateful_actor<dial_state>* self, const dial_task& task) {
+  log_exceptions(self);
   auto socket = std::make_shared<dial_socket>();
   socket->stop = task.stop;
   socket->connected = task.connected;

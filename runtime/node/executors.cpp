@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Where a process blocks: what must not wait for each other has threads of its
 // own.
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <exception>
+#include <latch>
 #include <memory>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "runtime/base/log.hpp"
 #include "runtime/node/node.hpp"
@@ -22,6 +28,35 @@ constexpr std::size_t looks_of_a_run = 2;
 constexpr std::size_t spec_threads = 16;
 
 }  // namespace
+
+std::size_t scheduler_threads(const config::runtime_config& x) {
+  const auto cores = std::max(1u, std::thread::hardware_concurrency());
+  return static_cast<std::size_t>(x.threads > 0 ? x.threads : cores);
+}
+
+/// All at once: a limit is on how many there are.
+expected<void> try_threads(const config::runtime_config& x) {
+  constexpr std::size_t beside_scheduler = 4;  // clocks, journal, printer
+  const auto wanted = scheduler_threads(x) + beside_scheduler;
+  std::latch enough{1};
+  std::vector<std::jthread> all;
+  std::string why;
+  try {
+    while (all.size() < wanted) all.emplace_back([&] { enough.wait(); });
+  } catch (const std::exception& e) {
+    why = e.what();
+  }
+  const auto had = all.size();
+  enough.count_down();
+  all.clear();
+  if (why.empty()) return {};
+  return unexpected{error{errc::invalid_config, "node",
+                          "this process needs " + std::to_string(wanted) +
+                              " threads to begin with, and got " +
+                              std::to_string(had) + " (" + why +
+                              "): see `ulimit -u`, `ulimit -v`, TasksMax, or "
+                              "set runtime.threads lower"}};
+}
 
 void node::open_executors() {
   blocking_ = std::make_shared<blocking_executor>(config_->runtime.max_calls);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a server is: its words, and the folder in which they are looked for. A
-// program of the same name in another folder is another program.
+// program of the same name in another folder is another program. And the end of
+// those that a configuration that is read again has no more.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -11,8 +12,11 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/base/digest.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/base/read_within.hpp"
+#include "runtime/config/mcp_checks.hpp"
 #include "runtime/node/mcp_part.hpp"
+#include "runtime/node/node.hpp"
 #include "tools/mcp/memory.hpp"
 
 namespace riffle {
@@ -239,6 +243,50 @@ std::string why_not_here(const fs::path& memory, const std::string& name,
              name + "' starts it to look at it here";
   }
   return {};
+}
+
+namespace {
+
+/// What runs, or what is reached. Rules about it count after a restart.
+bool is_same_server(const config::mcp_config& x, const config::mcp_config& y) {
+  return x.command == y.command && x.url == y.url && x.cwd == y.cwd &&
+         x.env == y.env && x.variables == y.variables &&
+         x.headers == y.headers && x.token_env == y.token_env;
+}
+
+}  // namespace
+
+void node::end_servers_not_in(const config::config& fresh) {
+  if (!servers_) return;
+  for (const auto& [name, old] : config_->mcp) {
+    const auto now = fresh.mcp.find(name);
+    const bool gone = now == fresh.mcp.end();
+    const bool same = !gone && is_same_server(old, now->second);
+    auto* const at = servers_->find(name);
+    const bool ended = at->status().state == mcp::server_state::closed;
+    if (same && ended)
+      log_warn("mcp." + name, "it was ended, and counts after a restart");
+    if (same || ended) continue;
+    at->close();
+    log_warn("mcp." + name,
+             std::string{gone ? "it was taken out of the configuration"
+                              : "the configuration has another one"} +
+                 ": it ends with all of its processes, and its tools are gone" +
+                 (gone ? "" : "; the other one counts after a restart"));
+  }
+  const std::lock_guard lock{pools_mutex_};
+  set_served();
+}
+
+/// Without those of servers that were ended. With pools_mutex_ held.
+void node::set_served() {
+  auto all = served_;
+  std::erase_if(all, [this](const tools::tool_ptr& x) {
+    const auto of = config::server_of(*config_, x->spec().name);
+    const auto* at = of ? servers_->find(*of) : nullptr;
+    return at != nullptr && at->status().state == mcp::server_state::closed;
+  });
+  tools_->set_served(std::move(all));
 }
 
 }  // namespace riffle

@@ -265,8 +265,9 @@ void node::on_served(const std::vector<tools::tool_ptr>& all) {
     if (closing_) return;
     for (const auto& x : all)
       if (!pools_.contains(x->spec().name)) fresh.push_back(x->spec().name);
+    served_ = all;
+    set_served();
   }
-  tools_->set_served(all);
   const auto now = tools_->now();
   for (const auto& name : fresh) {
     if (now->find(name) == nullptr) continue;

@@ -50,10 +50,7 @@ struct system_config : caf::actor_system_config {
     register_cluster(*this);
     if (net) cluster::prepare(*this, *net);
     if (runtime.scheduler == "lifo_slot") use_lifo_slot(*this);
-    const auto cores = std::max(1u, std::thread::hardware_concurrency());
-    set("scheduler.max-threads",
-        static_cast<std::size_t>(runtime.threads > 0 ? runtime.threads
-                                                     : cores));
+    set("scheduler.max-threads", scheduler_threads(runtime));
   }
 };
 
@@ -88,6 +85,8 @@ struct node::system {
 
 expected<std::unique_ptr<node>> node::create(config::config config,
                                              node_parts parts) {
+  if (auto ok = try_threads(config.runtime); !ok)
+    return unexpected{std::move(ok.error())};
   std::unique_ptr<node> made{new node{std::move(config)}};
   auto done = made->compose(std::move(parts));
   if (!done) return unexpected{std::move(done.error())};

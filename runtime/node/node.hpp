@@ -56,6 +56,13 @@ struct node_parts {
 expected<std::shared_ptr<tools::registry>> make_registry(
     const config::config& config, std::vector<tools::tool_ptr> others);
 
+/// Of the actors' scheduler.
+std::size_t scheduler_threads(const config::runtime_config& x);
+
+/// Fails if this process cannot have the threads that it begins with: half of
+/// them would end it without a word.
+expected<void> try_threads(const config::runtime_config& x);
+
 /// Adopts orphans, takes the models' keys out of the environment, and lets no
 /// other process of the user look into this one.
 void own_process(const config::config& config);
@@ -109,6 +116,11 @@ class node {
   /// Called on each commit of this process, on the writer's thread.
   void on_commit(std::function<void()> f);
 
+  /// A configuration that was read again: servers that it has no more, or that
+  /// are others there, begin to end with all of their processes, and their
+  /// tools are gone. Logs what it did. Does not wait.
+  void end_servers_not_in(const config::config& fresh);
+
   /// Null: the configuration names no cluster.
   [[nodiscard]] cluster_part* cluster() const { return cluster_.get(); }
 
@@ -128,6 +140,7 @@ class node {
   /// Of the servers of the configuration (mcp_part.cpp).
   expected<void> open_servers(const std::filesystem::path& guard_dir);
   void on_served(const std::vector<tools::tool_ptr>& all);
+  void set_served();
   void end_servers();
   [[nodiscard]] std::function<tools::tool_ptr(const std::string&)> tool_finder()
       const;
@@ -184,6 +197,7 @@ class node {
   std::mutex pools_mutex_;
   std::map<std::string, tool_pool_actor> pools_;  ///< those that live now
   std::function<tool_pool_actor(const std::string&)> spawn_pool_;
+  std::vector<tools::tool_ptr> served_;  ///< of servers, as they said last
   bool closing_ = false;  ///< under the same mutex: none is made any more
   std::shared_ptr<service::vitals> vitals_;
   std::shared_ptr<service::front_door> door_;

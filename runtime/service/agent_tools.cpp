@@ -119,8 +119,11 @@ std::vector<std::string> expand_tools(const config::config& config,
       add(name);
       continue;
     }
-    for (const auto& tool : servers->tools_of(name.substr(whole_server.size())))
-      add(tool);
+    const auto server = name.substr(whole_server.size());
+    const auto* at = servers->find(server);  // one that was ended has none
+    if (at == nullptr || at->status().state == mcp::server_state::closed)
+      continue;
+    for (const auto& tool : servers->tools_of(server)) add(tool);
   }
   return out;
 }

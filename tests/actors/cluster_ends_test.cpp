@@ -250,6 +250,24 @@ TEST_CASE("a pool of a node's tool that dies is replaced, or begins anew") {
   CHECK(x.at_node.contains("again"));
 }
 
+TEST_CASE("a node whose pools fail is no place until it begins anew") {
+  cluster_scene x;
+  for (int i = 0; i < 4; ++i) {
+    if (i == 3) x.set_line(line_state::held);  // it cannot greet again
+    caf::anon_send_exit(x.pools.at("look@alpha"),
+                        caf::exit_reason::unhandled_exception);
+    x.settle();
+  }
+  CHECK(x.failed_pools.size() == 4);
+  const auto at = x.give("early");
+  INFO(at);
+  CHECK(at.find("nodes that had it: alpha") != std::string::npos);
+  x.set_line(line_state::open);
+  x.pass(1s);
+  x.give("again");
+  CHECK(x.at_node.contains("again"));
+}
+
 TEST_CASE("a worker on a node hears that its report was taken") {
   cluster_scene x;
   int acks = 0;

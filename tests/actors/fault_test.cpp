@@ -3,11 +3,14 @@
 // nothing but a recovery.
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <regex>
 #include <sstream>
+#include <stdexcept>
 
 #include "tests/actors/fixture.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/log_lines.hpp"
 
 using namespace riffle;
 using namespace riffle::testing;
@@ -332,4 +335,32 @@ TEST_CASE("a run that fails again and again ends with internal") {
   INFO((x.reader->failure ? render(*x.reader->failure) : "no failure"));
   REQUIRE(errors.size() == 1);
   CHECK(errors[0].at("data").at("code") == "internal");
+}
+
+TEST_CASE("what an actor throws at its birth is told in the log alone") {
+  struct no_threads final : model::transport {
+    model::transfer_id open(
+        model::transport_request,
+        std::shared_ptr<model::transfer_listener>) override {
+      throw std::runtime_error{"no thread to be had"};
+    }
+    void grant(model::transfer_id, std::size_t) override {}
+    void cancel(model::transfer_id) override {}
+  };
+  const log_lines log{"error"};
+  std::ostringstream printed;
+  auto* const before = std::cout.rdbuf(printed.rdbuf());
+  {
+    actor_fixture x;
+    x.begin();
+    auto spec = x.make_spec();
+    spec->transport = std::make_shared<no_threads>();
+    x.start(spec);
+    x.run_out();
+    CHECK(x.reader->is_closed);
+    check_log(x.reader->lines);
+  }
+  std::cout.rdbuf(before);
+  CHECK(printed.str() == "");
+  CHECK_FALSE(log.with("stream_consumer: no thread to be had").empty());
 }

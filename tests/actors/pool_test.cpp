@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Supervision of tool workers: restarts, quarantine, abandoned threads.
+#include <cerrno>
+#include <system_error>
+
 #include "actors/tools/tool_pool.hpp"
 #include "tests/actors/fixture.hpp"
 #include "tests/support/catch.hpp"
@@ -240,6 +243,36 @@ TEST_CASE("a call that is stopped before it has a thread never acts") {
   x.run_out();
   check_log(x.reader->lines);
   CHECK(x.look->acted.empty());
+}
+
+TEST_CASE("a call that no thread can be had for failed before it began") {
+  struct no_threads final : executor {
+    using executor::submit;
+    void submit(job, queue_ticket, job) override {
+      throw std::system_error{EAGAIN, std::generic_category()};
+    }
+  };
+  pool_fixture x;
+  x.change_pools = [&x](auto& pools) {
+    worker_setup setup;
+    setup.blocking = std::make_shared<no_threads>();
+    auto spawn = make_pool_spawner(
+        *x.system,
+        [all = x.tools](const std::string& tool) { return *all->find(tool); },
+        x.settings, x.supervision, setup, {});
+    pools["act"] = spawn("act");
+  };
+  x.begin();
+  const auto ends = x.results_of({"act", "act", "act", "act"});
+  REQUIRE(ends.size() == 4);
+  for (const auto& end : ends) {
+    INFO(end.dump());
+    CHECK(end.at("outcome") == "failed");
+    CHECK(code_of(end) == "tool_execution_error");
+    CHECK(end.dump().find("did not begin") != std::string::npos);
+  }
+  CHECK(x.act->acted.empty());
+  CHECK(x.service.empty());  // nothing is wrong with the tool
 }
 
 TEST_CASE("one run cannot keep a tool's workers from another") {

@@ -110,13 +110,18 @@ TEST_CASE("who was refused is not dialled more often than who is away") {
 
 namespace {
 
+void watch_for_a_while(core::piece_window& x, time_point now, duration far,
+                       duration each) {
+  x.on_answer(far + each, now);  // the first stands behind nobody
+  for (int i = 0; i < 100; ++i)
+    x.on_answer(far + each * static_cast<std::int64_t>(x.size()), now);
+}
+
 /// What a window comes to on a link where a piece is `far` on its way, and each
 /// takes `each` of the link for itself.
 core::piece_window after_a_while(duration far, duration each) {
   core::piece_window x;
-  x.on_answer(far + each);  // the first stands behind nobody
-  for (int i = 0; i < 100; ++i)
-    x.on_answer(far + each * static_cast<std::int64_t>(x.size()));
+  watch_for_a_while(x, time_point{} + 1h, far, each);
   return x;
 }
 
@@ -130,15 +135,19 @@ TEST_CASE("a link that is far away is filled with pieces all the same") {
   CHECK(after_a_while(100ms, 100us).size() == core::piece_window::most);
 }
 
-TEST_CASE("a way that has become longer is filled again after a while") {
-  core::piece_window x;
-  for (int i = 0; i < 100; ++i) x.on_answer(1ms);
-  for (int i = 0; i < 4096; ++i) x.on_answer(100ms);
-  CHECK(x.size() == core::piece_window::most);
-}
-
 TEST_CASE("as many pieces are on their way as stand in a short queue") {
   const auto size = after_a_while(1ms, 1ms).size();
   CHECK(size > core::piece_window::least);
   CHECK(size < core::piece_window::first + 3);
+}
+
+TEST_CASE("a way that became longer is filled with pieces again") {
+  core::piece_window x;
+  const auto now = time_point{} + 1h;
+  watch_for_a_while(x, now, 10ms, 100us);
+  watch_for_a_while(x, now + 1s, 100ms, 100us);
+  CHECK(x.size() == core::piece_window::least);
+  watch_for_a_while(x, now + 3min, 100ms, 100us);
+  watch_for_a_while(x, now + 5min, 100ms, 100us);
+  CHECK(x.size() == core::piece_window::most);
 }

@@ -11,7 +11,7 @@
 #include <random>
 #include <thread>
 
-#include "tests/e2e/program.hpp"
+#include "tests/e2e/serve_world.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/repetitions.hpp"
@@ -100,4 +100,46 @@ TEST_CASE("starts, kills, restarts, changes: no process of a server is left") {
   CHECK(killed > 0);
   CHECK(starts > 0);
   CHECK(longest < 1s * rt::time_scale);
+}
+
+TEST_CASE(
+    "a server that goes from a living process's configuration goes whole") {
+  const auto table = [](const std::string& name, const std::string& words) {
+    return "[mcp." + name + "]\ncommand = [\"" RIFFLE_MCP_LIAR "\", " + words +
+           "]\nagents = [\"default\"]\n";
+  };
+  const std::string script = "[[steps]]\ntext = \"Done.\"\n";
+  const rt::work_folder folder;
+  rt::write_server(folder, script,
+                   table("gone", "\"brood\"") + table("other", "\"brood\"") +
+                       table("stays", "\"modern\""));
+  rt::served server{folder};
+  const auto who = server.user();
+  const auto run = [&] {
+    const auto begun = who.post("/v1/runs", {{"task", "go"}});
+    REQUIRE(begun.status == 202);
+    const auto end = rt::await_end(who, begun.json().at("run_id"));
+    CHECK(end.at("status") == "completed");
+  };
+  run();
+  REQUIRE(servers_in(folder).size() > 2);
+  rt::write_server(folder, script,
+                   table("other", "\"modern\"") + table("stays", "\"modern\""));
+  const auto asked = steady_clock::now();
+  server.process().signal(SIGHUP);
+  CHECK(rt::eventually([&] { return servers_in(folder).size() == 1; }));
+  CHECK(steady_clock::now() - asked < 1s * rt::time_scale);
+  const auto tools = who.get("/v1/tools").json().dump();
+  CHECK(tools.find("gone__") == std::string::npos);
+  CHECK(tools.find("other__") == std::string::npos);
+  CHECK(tools.find("stays__echo") != std::string::npos);
+  run();
+  CHECK(servers_in(folder).size() == 1);
+  const auto said = server.process().err();
+  INFO(said);
+  CHECK(said.find("mcp.gone: it was taken out of the configuration") !=
+        std::string::npos);
+  CHECK(said.find("mcp.other: the configuration has another one") !=
+        std::string::npos);
+  CHECK(said.find("[mcp.gone] has changed") == std::string::npos);
 }

@@ -4,6 +4,7 @@
 
 #include "tests/e2e/wire_servers.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/skip.hpp"
 
 using namespace riffle::testing;
 using nlohmann::json;
@@ -111,4 +112,23 @@ TEST_CASE("nothing of what a model was told stays of a deleted session") {
               folder, {"sessions", "delete", "s", "--config", "riffle.toml"})
               .status == 0);
   CHECK(stored().find("canary-8261") == std::string::npos);
+}
+
+TEST_CASE("a process that may not have its threads says so, and ends") {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  skip("a sanitizer needs more memory than may be had here");
+#else
+  const work_folder folder;
+  folder.write("riffle.toml",
+               "[runtime]\ndata_dir = \"data\"\nthreads = 1024\n"
+               "[models.default]\nbase_url = \"http://127.0.0.1:1/v1\"\n");
+  const auto end = program{"/bin/sh",
+                           folder,
+                           {"-c", "ulimit -v 1500000; exec " +
+                                      installed_riffle().string() + " run go"}}
+                       .wait();
+  INFO(end.err);
+  CHECK(end.status == 2);
+  CHECK(end.err.find("threads to begin with, and got") != std::string::npos);
+#endif
 }

@@ -307,6 +307,8 @@ int mcp_remove(const mcp_command& x, console& io) {
   const int done = save(x, *file, *std::move(text),
                         "the server " + x.name + " was taken out of", io);
   if (done == completed && before) forget_server(x, *before, io);
+  if (done == completed && x.common.level != verbosity::quiet)
+    io.err.write("A 'riffle serve' that runs ends it at SIGHUP.\n");
   return done;
 }
 

@@ -86,13 +86,23 @@ std::string named_file(const config::config& x, const std::string& name) {
   return whole ? whole->string() : name;
 }
 
+/// Whether it is of a server that went: that counts at once.
+bool is_of_ended(const std::string& section, const config::config& old,
+                 const config::config& fresh) {
+  return std::ranges::any_of(old.mcp, [&](const auto& x) {
+    const auto table = "mcp." + x.first;
+    return !fresh.mcp.contains(x.first) &&
+           (section == table || section.starts_with(table + "."));
+  });
+}
+
 /// Keys, and tables that came or went, that count after a restart. `tls`: its
 /// files were looked at.
 std::vector<std::string> counts_later(const config::config& old,
                                       const config::config& fresh, bool tls) {
   const auto reloads = [&](const std::string& section) {
     return section.starts_with("server.tokens") || section == "runtime.log" ||
-           (tls && section == "server.tls");
+           (tls && section == "server.tls") || is_of_ended(section, old, fresh);
   };
   std::vector<std::string> later;
   const auto before = config::settings(old);
@@ -280,6 +290,7 @@ void serving::reload(const config::config& fresh,
   std::string what = "read again: tokens, hosts, origins, proxies, log";
   if (renewed) what += ", certificate";
   log_info(op, what);
+  impl_->runtime->end_servers_not_in(fresh);
   const bool both = !fresh.server.tls.certificate.empty() &&
                     !impl_->settings.server.tls.certificate.empty();
   for (const auto& key : counts_later(impl_->settings, fresh, both))
