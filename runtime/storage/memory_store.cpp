@@ -102,6 +102,11 @@ decision_answer memory_store::decide(const decision_record& x,
   if (judged.store)
     if (auto grant = grant_of(found->what, *judged.store))
       grants_.push_back(std::move(*grant));
+  // A no takes back what the answers before it have allowed.
+  if (judged.store && judged.store->how == events::proposal_outcome::denied)
+    for (const auto* x = find(found->what.replaces); x != nullptr;
+         x = find(x->what.replaces))
+      revoke(x->what.id);
   if (judged.store)
     proposals_[proposal_places_.at(x.proposal)].decided =
         std::move(judged.store);

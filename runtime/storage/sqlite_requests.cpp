@@ -7,6 +7,22 @@
 
 namespace riffle::storage {
 
+namespace {
+
+/// Who says no to a call that is asked about again takes back what the answers
+/// before it, to the same call, have allowed for others.
+void take_back_grants(const proposal_record& of, unit_writer& units) {
+  constexpr int most = 100;
+  auto before = of.replaces;
+  for (int i = 0; i < most && !before.empty(); ++i) {
+    units.grants().remove(before.value);
+    const auto found = units.reader().proposals().find(before.value);
+    before = found ? found->what.replaces : proposal_id{};
+  }
+}
+
+}  // namespace
+
 expected<decision_answer> sqlite_journal::decide(decision_record x,
                                                  const std::string& digest) {
   return write<decision_answer>("decide", [&]() -> expected<decision_answer> {
@@ -26,6 +42,8 @@ decision_answer sqlite_journal::decide_in_transaction(
     writer_->units.proposals().add(*judged.store);
     if (const auto grant = grant_of(found->what, *judged.store))
       writer_->units.grants().add(*grant);
+    if (judged.store->how == events::proposal_outcome::denied)
+      take_back_grants(found->what, writer_->units);
     found->decided = std::move(judged.store);
   }
   return {judged.verdict, std::move(found)};

@@ -185,7 +185,9 @@ TEST_CASE("what was changed of a call stands there when it is asked again") {
   REQUIRE(riffle.read_next("Run it with your arguments?"));
   REQUIRE(riffle.read_next(question));
   x.folder.write("made", "theirs");
-  riffle.answer("y");
+  riffle.answer("a");
+  REQUIRE(riffle.read_next("Which?"));
+  riffle.answer("c");
   REQUIRE(riffle.read_next("Nothing was decided"));
   REQUIRE(riffle.read_next("(as you changed it)"));
   REQUIRE(riffle.read_next("-theirs"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/config/home.hpp"
 #include "runtime/config/source.hpp"
+#include "runtime/config/trust_store.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
 
@@ -27,7 +28,7 @@ TEST_CASE("the configuration is found in the order of the contract") {
   const scoped_env variable{"RIFFLE_CONFIG", folder.path() / "named.toml"};
   const scoped_env xdg{"XDG_CONFIG_HOME", folder.path() / "xdg"};
   const scoped_env at_home{"HOME", home.path()};
-  folder.write("riffle.toml", "");
+  folder.write("riffle.toml", "publish.batching = \"token\"");
   folder.write("xdg/riffle/riffle.toml", "");
   home.write(".config/riffle/riffle.toml", "");
 
@@ -94,12 +95,20 @@ TEST_CASE("a file of the folder that sets nothing takes nobody's place") {
   const scoped_env variable{"RIFFLE_CONFIG", {}};
   const scoped_env xdg{"XDG_CONFIG_HOME", {}};
   const scoped_env at_home{"HOME", home.path()};
-  folder.write("riffle.toml", "# model = \"x\"\n[models.default]\n");
+  const scoped_env state{"XDG_STATE_HOME", {}};
+  const std::string comments = "# model = \"x\"\n[models.default]\n";
+  folder.write("riffle.toml", comments);
   CHECK(config::find_source({})->found_in_folder);  // there is no other one
   const auto own =
       home.write(".config/riffle/riffle.toml", "agents.default.max_steps = 7");
   CHECK_FALSE(config::find_source({})->found_in_folder);
   CHECK(found({}) == own);
+  const auto store = config::trust_store::of_user();
+  REQUIRE(store);
+  const auto name = config::trust_name("riffle.toml");
+  REQUIRE(store->trust(name, comments, wall_time{1}));
+  CHECK(config::find_source({})->found_in_folder);  // it shall count
+  REQUIRE(store->revoke(name));
   const auto loaded = config::load({});
   REQUIRE(loaded);
   CHECK(loaded->agents.at("default").max_steps == 7);

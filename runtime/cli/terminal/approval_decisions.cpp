@@ -41,6 +41,18 @@ std::string gone_text(events::proposal_outcome how) {
   }
 }
 
+/// What a no takes back: what the answer before it, to the same call, allowed.
+std::string taken_back(runtime& rt, const proposal_id& before) {
+  if (before.empty()) return {};
+  const auto grants = rt.grants({});
+  if (!grants) return {};
+  const auto found =
+      std::ranges::find(*grants, before, &storage::grant_record::proposal);
+  return found == grants->end()
+             ? std::string{}
+             : "Taken back: " + safe_line(grant_text(*found), 200);
+}
+
 /// Why a decision does not hold: its call is asked about anew.
 bool is_asked_again(std::string_view reason) {
   return reason == stale_reason || reason == unseen_reason;
@@ -63,6 +75,7 @@ void approval_prompt::decide(const approval_answer& answer) {
   x.arguments = answer.arguments;
   x.digest = about.digest;
   if (x.arguments) x.basis = basis_;
+  const auto lost = approves ? "" : taken_back(around_.rt, replaces_);
   const auto result = around_.rt.decide(about.proposal, std::move(x));
   if (answer.what == kind::stop) around_.stop(about);
   if (!result) {
@@ -77,7 +90,7 @@ void approval_prompt::decide(const approval_answer& answer) {
       if (approves && around_.approved) around_.approved(about.proposal);
       return close(answer.what == kind::always
                        ? open_->granted(answer.scope, answer.kept)
-                       : "");
+                       : lost);
     case decision_verdict::too_late:
       if (!result->now || !result->now->decided)
         return close("This was decided already.");
@@ -218,6 +231,7 @@ bool approval_prompt::was_changed() const {
 
 /// What the changed arguments act on is not what the person saw.
 void approval_prompt::show_changed() {
+  open_->leave_part();  // how far it reaches was asked of another thing
   bind_changes();
   show_above(
       "Nothing was decided: what it works on has changed since you saw it. It "
