@@ -18,6 +18,14 @@ std::string cut_text(const std::string& text, std::size_t limit,
   return part;
 }
 
+std::string cut_output(const std::string& text, bool failed, std::size_t limit,
+                       bool& truncated) {
+  const auto all = count_characters(text);
+  if (!failed || all <= limit) return cut_text(text, limit, truncated);
+  truncated = true;
+  return text.substr(first_characters(text, all - limit).size());
+}
+
 namespace {
 
 /// Bytes of the whole output, of which the tool may have kept a part only.
@@ -102,9 +110,10 @@ events::tool_result result_event(const tool_call& call,
   x.id = call.id;
   x.tool = call.tool;
   x.how = result.how;
-  const auto& whole =
-      result.output.empty() && result.err ? result.err->message : result.output;
-  x.output = cut_text(whole, output_limit, x.truncated);
+  x.output = result.output.empty() && result.err
+                 ? cut_text(result.err->message, output_limit, x.truncated)
+                 : cut_output(result.output, result.how != outcome::ok,
+                              output_limit, x.truncated);
   x.duration_ms = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::milliseconds>(result.took)
           .count());

@@ -17,6 +17,11 @@ namespace riffle {
 std::string cut_text(const std::string& text, std::size_t limit,
                      bool& truncated);
 
+/// Of the output of a call its beginning, or its end if it `failed`: that says
+/// why. At most `limit` characters.
+std::string cut_output(const std::string& text, bool failed, std::size_t limit,
+                       bool& truncated);
+
 /// What the model was told of a call, without what says that a person changed
 /// its arguments: for that person.
 std::string told_without_note(const storage::call_record& x);

@@ -153,7 +153,10 @@ void proposal_tracker_state::on_second_look(const call_inspected& x) {
                                  !is_blind(asked) &&
                                  still_holds(shown, *asked.approved, seen) &&
                                  (!x.changed || is_as_shown(shown, x.what));
-  const auto next = ledger.after_look(x.id, seen.failure.has_value(), holds);
+  const bool granted =
+      asked.again && !asked.approved && !spec->cause && x.what.granted;
+  const auto next =
+      ledger.after_look(x.id, seen.failure.has_value(), holds || granted);
   auto known = take(x.id);
   if (known.resumed && next != core::look_again::resolve)
     return refuse_resumed(known, seen);
@@ -164,6 +167,7 @@ void proposal_tracker_state::on_second_look(const call_inspected& x) {
       return replace(std::move(known), seen);
     case core::look_again::resolve: break;
   }
+  if (granted) return answer({x.id, true, {}});
   if (known.again) return on_again(known);
   if (spec->cause) return resolve_cause(known);
   const auto decided = known.approved ? *known.approved : *known.outdated;
@@ -273,16 +277,20 @@ void proposal_tracker_state::postpone(const undecided_call& x) {
   answer(std::move(later));
 }
 
-/// Nobody saw what Riffle approved by itself.
+/// Nobody saw what Riffle approved by itself. What it approved by an "always"
+/// is looked at again if a call has failed since: that may have been taken
+/// back with the answer that gave it.
 void proposal_tracker_state::check_again(approval_request& x) {
   const auto id = x.call.id;
   auto known = agreed.extract(id);
   if (!known) known = start.agreed.extract(id);
-  if (!known && !spec->cause) return answer({id, true, {}});
+  const bool in_doubt = x.why == core::ask_reason::doubted && !spec->propose &&
+                        spec->approval == approve::ask;
+  if (!known && !spec->cause && !in_doubt) return answer({id, true, {}});
   auto& open = waiting[id];
   if (known)
     open = std::move(known.mapped());
-  else
+  else if (spec->cause)
     open.approved = spec->cause->decided;
   open.doubted = x.why == core::ask_reason::doubted;
   open.resumed = x.why == core::ask_reason::resumed;

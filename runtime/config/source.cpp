@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/config/source.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <system_error>
 #include <utility>
 
+#include "runtime/base/digest.hpp"
 #include "runtime/base/read_within.hpp"
+#include "runtime/config/document.hpp"
 #include "runtime/config/home.hpp"
+#include "runtime/config/trust_store.hpp"
 
 namespace riffle::config {
 
@@ -25,6 +29,29 @@ fs::path own_file() {
   if (!base) return {};
   auto file = *base / "riffle" / "riffle.toml";
   return is_there(file) ? file : fs::path{};
+}
+
+/// No value, in no table.
+bool sets_nothing(const value& x) {
+  return std::ranges::all_of(x.items, [](const value& item) {
+    return item.type == kind::table && sets_nothing(item);
+  });
+}
+
+bool is_trusted(const fs::path& file, const std::string& text) {
+  const auto store = trust_store::of_user();
+  if (!store) return false;
+  const auto kept = store->find(trust_name(file));
+  return kept && *kept && (*kept)->digest == sha256(text);
+}
+
+/// Comments and empty tables alone, and nobody has asked that it counts. What
+/// cannot be read may be more.
+bool gives_way(const fs::path& file) {
+  const auto text = read_within(file);
+  if (!text) return false;
+  const auto document = parse_toml(*text, {});
+  return document && sets_nothing(*document) && !is_trusted(file, *text);
 }
 
 }  // namespace
@@ -63,7 +90,8 @@ tl::expected<source, mistake> find_source(const load_request& request) {
   out.found_in_folder = !fs::equivalent(here, own, different);
   // A link to it leads to what it says, but not to what lies beside the link.
   if (!out.found_in_folder) out.file = own;
-  return out;
+  if (own.empty() || !out.found_in_folder || !gives_way(here)) return out;
+  return find_own_source(request);
 }
 
 std::optional<std::filesystem::path> find_file(const load_request& request) {

@@ -23,7 +23,8 @@ struct source {
 
 /// Where the configuration is found: `--config`, `$RIFFLE_CONFIG`,
 /// `./riffle.toml`, `$XDG_CONFIG_HOME/riffle/riffle.toml` (default
-/// `~/.config`), else nothing: the built-in defaults. Without its text.
+/// `~/.config`), else nothing: the built-in defaults. A `./riffle.toml` that
+/// sets nothing, and is not trusted, takes nobody's place. Without its text.
 tl::expected<source, mistake> find_source(const load_request& request);
 
 /// The same without `./riffle.toml`: what the person's own one is.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "actors/core/control_tools.hpp"
+#include "actors/tools/call_records.hpp"
 #include "actors/tools/redaction.hpp"
 #include "messages/duration_text.hpp"
 #include "messages/utf8.hpp"
@@ -147,8 +148,8 @@ class call_job {
     x.id = context_.call;
     x.tool = tool_.spec().name;
     x.how = outcome_of(output, late_ || silent_, asked_.stop.stop_requested());
-    x.output = first_characters(output.text, output_limit);
-    x.truncated = x.output.size() < output.text.size();
+    x.output = cut_output(output.text, x.how != outcome::ok, output_limit,
+                          x.truncated);
     x.attempts = 1;
     x.err = output.err;
     if (x.how == outcome::timed_out)

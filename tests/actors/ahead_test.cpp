@@ -374,3 +374,53 @@ TEST_CASE("a failure ahead of a crash counts behind it") {
   CHECK(x.outcomes() == strings{"interrupted", "ok", "ok"});
   x.check();
 }
+
+TEST_CASE("a no takes back what the doubted answer to that call had allowed") {
+  approval_scene x;
+  x.act->from = "content 1";
+  x.act->own_keys = true;
+  x.run_blocking = false;
+  x.play({wants_three,
+          model_calls(0, "act", {{"n", 2}}) + model_stops("tool_calls")});
+  x.pass(1s);
+  approve_open(x);
+  const auto scope = GENERATE(always_scope::tool, always_scope::call);
+  x.decide(only_open(x).id, proposal_outcome::approved, {}, scope);
+  x.pass(1s);
+  if (scope == always_scope::call) approve_open(x);
+  REQUIRE(x.undecided().empty());
+  x.act->throw_times = 1;
+  x.run_blocking = true;
+  x.pass(1s);
+  CHECK(only_open(x).arguments == R"({"n":2})");
+  x.decide(only_open(x).id, proposal_outcome::denied);
+  x.pass(1s);
+  CHECK(only_open(x).arguments == R"({"n":3})");
+  CHECK(only_open(x).reason ==
+        "asked again: a call before it did not end well");
+  x.decide(only_open(x).id, proposal_outcome::denied);
+  x.pass(1s);
+  // The next turn.
+  CHECK(only_open(x).arguments == R"({"n":2})");
+  x.decide(only_open(x).id, proposal_outcome::denied);
+  x.run_out();
+  CHECK(x.act->acted.size() == 1);
+  x.check();
+}
+
+TEST_CASE("what was always allowed goes on behind a call that failed") {
+  approval_scene x;
+  x.act->from = "content 1";
+  x.act->own_keys = true;
+  x.run_blocking = false;
+  x.play({wants_three});
+  x.pass(1s);
+  x.decide(only_open(x).id, proposal_outcome::approved, {}, always_scope::tool);
+  x.pass(1s);
+  x.act->throw_times = 1;
+  x.run_blocking = true;
+  x.run_out();
+  CHECK(x.act->arguments.size() == 2);
+  CHECK(events_of(x.reader->lines, "approval_required").size() == 3);
+  x.check();
+}

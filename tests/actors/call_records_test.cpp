@@ -41,3 +41,23 @@ TEST_CASE("what a failed call put out stands without its error") {
   CHECK(told("a\n\nexit status 2", "exit status 2") == "a\n\nexit status 2");
   CHECK(told("", "no such file").empty());
 }
+
+TEST_CASE("the event of a failed call has the end of what it put out") {
+  tool_call call;
+  call_result result;
+  result.output = "häuser\nerror";
+  CHECK(result_event(call, result, 5).output == "häuse");
+  result.how = outcome::failed;
+  result.err = error{errc::tool_execution_error, "bash", "exit status 2"};
+  auto x = result_event(call, result, 11);
+  CHECK(x.output == "äuser\nerror");
+  CHECK(x.truncated);
+  x = result_event(call, result, 12);
+  CHECK(x.output == result.output);
+  CHECK_FALSE(x.truncated);
+  // Without an output its error, which begins with what is wrong.
+  result.output.clear();
+  x = result_event(call, result, 4);
+  CHECK(x.output == "exit");
+  CHECK(x.truncated);
+}

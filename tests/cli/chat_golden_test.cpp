@@ -142,9 +142,7 @@ TEST_CASE("a conversation at 60, 80, 110 and 200 columns") {
             "\n• `a.txt`\n• b.txt\n\n"
             "File  │ Lines\n──────┼──────\na.txt │    12\n"
             "[APPROVAL] bash wants to run:\n│ " +
-            command + "\n" + "[APPROVAL] " +
-            riffle::cli::fit("bash " + command, columns - 30U) +
-            ": approved by user\n" + "[TOOL] bash: " + label +
+            command + "\n" + "[TOOL] bash: " + label +
             " (1 line, 5 B) — TIME\n\n"
             "All is done: done\n\n>\n"
             "Go on: riffle -c, or riffle chat --session ID\n");

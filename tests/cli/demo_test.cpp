@@ -89,7 +89,7 @@ TEST_CASE("the demo at a terminal: at once, asked, killed and gone on") {
   CHECK(comes("They work while I still write: their progress stands below."));
   CHECK(comes("It never looks at the count."));
   CHECK(comes("│ -  sum=$((sum + cents)) │ +  sum=$((sum + count * cents))"));
-  CHECK(comes("[APPROVAL] edit total.sh: approved by user"));
+  CHECK(comes("[TOOL] edit: total.sh"));
   CHECK(comes("Somebody has killed Riffle with kill -9"));
   CHECK(comes("✓ several items"));
   CHECK(text.find("Killed") == std::string::npos);

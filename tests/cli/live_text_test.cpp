@@ -295,6 +295,25 @@ TEST_CASE("the last word of a text that is stopped stands above the end") {
   CHECK(s.picture.text().starts_with("This is all of it\nStopped after 0.0s."));
 }
 
+TEST_CASE("a block of code that is cut ends above what says so") {
+  auto options = on_terminal();
+  options.rendered = true;
+  stage s{options};
+  s.on(events::step_start{1, 3});
+  s.on(events::llm_token{"Look:\n```\nint x;\nint", 1});
+  events::failure why;
+  why.err = {errc::cancelled, "run", "cancelled by Ctrl-C"};
+  s.on(why);
+  events::run_finished end;
+  end.status = events::run_status::cancelled;
+  s.on(end);
+  s.write(s.view.finish(std::nullopt));
+  const auto text = s.picture.text();
+  INFO(text);
+  CHECK(text.find("int x;") < text.find("Stopped"));
+  CHECK(text.ends_with("─\nStopped after 0.0s.\n"));
+}
+
 TEST_CASE("text that stands below traces has one blank line above it") {
   auto options = on_terminal();
   options.rendered = true;

@@ -126,7 +126,9 @@ TEST_CASE("a person reads why a call failed, not what the model is told") {
   CHECK(says("old_string is in a.md at places that overlap; give more text "
              "around it") == "the text to replace is there more than once");
   CHECK(says("the arguments of edit are not valid: the key \"x\" is not "
-             "known") == "not called: the model's arguments are not valid");
+             "known; did you mean \"y\"?") ==
+        "not called: the model's arguments are not valid: the key \"x\" is not "
+        "known; did you mean \"y\"?");
   CHECK(says("there is no host a.b; check the name in the URL",
              errc::tool_execution_error) == "there is no host a.b");
   CHECK(says("no such file: x; there are: a, b", errc::tool_execution_error) ==
@@ -227,6 +229,28 @@ TEST_CASE("of a command that failed the last lines are shown") {
   CHECK(on(x) ==
         "[TOOL] bash: make (exit 2, 7 lines) — 0.1s\n"
         "    2\n    3\n    4\n    5\n    main.cpp:3: ^[[31merror\n");
+}
+
+TEST_CASE("where the last lines of a command were cut a mark says so") {
+  auto x = its_end(outcome::failed, 100);
+  x.metadata = R"({"exit_code":2,"lines":7})";
+  x.output = "ing b\nerror\n";
+  x.truncated = true;
+  const auto lines_of = [&x](verbosity level) {
+    told_run on{level};
+    on(made_call("bash", R"({"command":"make"})"));
+    const auto text = on(x);
+    return text.substr(text.find('\n') + 1);
+  };
+  CHECK(lines_of(verbosity::normal) == "    …ing b\n    error\n");
+  CHECK(lines_of(verbosity::verbose) == "    …\n    ing b\n    error\n");
+  x.output.clear();
+  for (int i = 1; i <= 30; ++i) x.output += std::to_string(i) + "\n";
+  CHECK(lines_of(verbosity::normal) ==
+        "    26\n    27\n    28\n    29\n    30\n");
+  const auto all = lines_of(verbosity::verbose);
+  CHECK(all.starts_with("    … 6 lines before\n    7\n"));
+  CHECK(all.ends_with("    30\n"));
 }
 
 TEST_CASE("a run that did not complete says so at its end") {

@@ -49,6 +49,33 @@ TEST_CASE("a verdict names what runs, in the room that there is") {
   CHECK(on(resolved) == "[APPROVAL] bash ls: approved by user, as changed\n");
 }
 
+TEST_CASE("of what was approved here the line of its call says enough") {
+  events::approval_required wanted;
+  wanted.proposal = {"prop_1"};
+  wanted.id = {"call_1"};
+  wanted.tool = "bash";
+  wanted.arguments = R"({"command":"ls"})";
+  events::approval_resolved resolved;
+  resolved.how = events::proposal_outcome::approved;
+  resolved.proposal = wanted.proposal;
+  resolved.id = wanted.id;
+  resolved.by = "user";
+  lines_of on;
+  on(wanted);
+  on.traces.approved_here(wanted.proposal);
+  CHECK(on(resolved).empty());
+  // Another one, which somebody else approved.
+  wanted.proposal = resolved.proposal = {"prop_2"};
+  on(wanted);
+  CHECK(on(resolved) == "[APPROVAL] bash ls: approved by user\n");
+  // Here, and yet somebody else had said no before.
+  wanted.proposal = resolved.proposal = {"prop_3"};
+  on(wanted);
+  on.traces.approved_here(wanted.proposal);
+  resolved.how = events::proposal_outcome::denied;
+  CHECK(on(resolved) == "[APPROVAL] bash ls: denied by user\n");
+}
+
 TEST_CASE("a call that waits for approval behind its run is no failure") {
   lines_of on;
   events::tool_call call;

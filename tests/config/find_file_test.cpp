@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/config/home.hpp"
 #include "runtime/config/source.hpp"
+#include "runtime/config/trust_store.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
 
@@ -27,7 +28,7 @@ TEST_CASE("the configuration is found in the order of the contract") {
   const scoped_env variable{"RIFFLE_CONFIG", folder.path() / "named.toml"};
   const scoped_env xdg{"XDG_CONFIG_HOME", folder.path() / "xdg"};
   const scoped_env at_home{"HOME", home.path()};
-  folder.write("riffle.toml", "");
+  folder.write("riffle.toml", "publish.batching = \"token\"");
   folder.write("xdg/riffle/riffle.toml", "");
   home.write(".config/riffle/riffle.toml", "");
 
@@ -73,7 +74,7 @@ TEST_CASE("only the file of the working folder is one that nobody named") {
   const scoped_env at_home{"HOME", home.path()};
   home.write(".config/riffle/riffle.toml", "");
   CHECK_FALSE(config::find_source({})->found_in_folder);
-  folder.write("riffle.toml", "");
+  folder.write("riffle.toml", "publish.batching = \"token\"");
   CHECK(config::find_source({})->found_in_folder);
   CHECK_FALSE(config::find_source({"riffle.toml", {}, {}})->found_in_folder);
   CHECK(config::find_own_source({})->file ==
@@ -85,6 +86,40 @@ TEST_CASE("only the file of the working folder is one that nobody named") {
   // Who works in the folder of the own file finds the own file.
   const scoped_directory at{home.path() / ".config/riffle"};
   CHECK_FALSE(config::find_source({})->found_in_folder);
+}
+
+TEST_CASE("a file of the folder that sets nothing takes nobody's place") {
+  const temp_folder folder;
+  const temp_folder home;
+  const scoped_directory there{folder.path()};
+  const scoped_env variable{"RIFFLE_CONFIG", {}};
+  const scoped_env xdg{"XDG_CONFIG_HOME", {}};
+  const scoped_env at_home{"HOME", home.path()};
+  const scoped_env state{"XDG_STATE_HOME", {}};
+  const std::string comments = "# model = \"x\"\n[models.default]\n";
+  folder.write("riffle.toml", comments);
+  CHECK(config::find_source({})->found_in_folder);  // there is no other one
+  const auto own =
+      home.write(".config/riffle/riffle.toml", "agents.default.max_steps = 7");
+  CHECK_FALSE(config::find_source({})->found_in_folder);
+  CHECK(found({}) == own);
+  const auto store = config::trust_store::of_user();
+  REQUIRE(store);
+  const auto name = config::trust_name("riffle.toml");
+  REQUIRE(store->trust(name, comments, wall_time{1}));
+  CHECK(config::find_source({})->found_in_folder);  // it shall count
+  REQUIRE(store->revoke(name));
+  const auto loaded = config::load({});
+  REQUIRE(loaded);
+  CHECK(loaded->agents.at("default").max_steps == 7);
+  for (const std::string text :
+       {"agents.default.max_steps = 3", "[models.default]\nmodel = \"x\"",
+        "[[tools.bash.rules]]", "not toml"}) {
+    CAPTURE(text);
+    folder.write("riffle.toml", text);
+    CHECK(config::find_source({})->found_in_folder);
+    CHECK(found({}) == "riffle.toml");
+  }
 }
 
 TEST_CASE("a link to the own file leads to no file beside the link") {

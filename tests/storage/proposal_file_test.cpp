@@ -127,6 +127,28 @@ TEST_CASE("a grant that changed is damage, and what is revoked stays away") {
   CHECK(notes[0].find("1 damaged approval") != std::string::npos);
 }
 
+TEST_CASE("an answer that is asked again takes what it allowed with it") {
+  scratch_folder folder;
+  const auto journal = open_store(folder.path());
+  const auto run = journal->open_run(make_run("ses_1", "run_1"))->run;
+  const auto decide = [&](const std::string& id, const std::string& replaces,
+                          events::proposal_outcome how) {
+    auto what = make_proposal(run, id);
+    what.replaces = {replaces};
+    REQUIRE_FALSE(store(*journal, {run.id, {}, {what}}));
+    auto x = make_decision(id, how);
+    x.arguments = {};
+    REQUIRE(journal->decide(x, {}));
+    return journal->grants({})->size();
+  };
+  CHECK(decide("prop_1", "", events::proposal_outcome::approved) == 1);
+  CHECK(decide("prop_2", "prop_1", events::proposal_outcome::approved) == 1);
+  CHECK(decide("prop_3", "", events::proposal_outcome::approved) == 2);
+  CHECK(decide("prop_4", "", events::proposal_outcome::denied) == 2);
+  CHECK(decide("prop_5", "prop_2", events::proposal_outcome::denied) == 1);
+  CHECK(journal->grants({})->front().proposal == proposal_id{"prop_3"});
+}
+
 TEST_CASE("a file of version 1 that lacks a table is damaged") {
   scratch_folder folder;
   {

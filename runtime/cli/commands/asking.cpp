@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/cli/terminal/terminal_kind.hpp"
+#include "runtime/cli/view/output_text.hpp"
 #include "runtime/cli/view/run_output.hpp"
 
 namespace riffle::cli {
@@ -42,9 +43,8 @@ std::optional<approval_prompt> prompt_for(std::optional<unique_fd>& keyboard,
                                   locale_lacks_utf8(), !can_erase(),  stops};
           },
           about.typing,
-          [&output](std::size_t more) {
-            return output.beside_question(more);
-          }});
+          [&output](std::size_t more) { return output.beside_question(more); },
+          [&output](const proposal_id& x) { output.approved_here(x); }});
   return out;
 }
 
@@ -134,6 +134,11 @@ void watched_work::go_on_above(const taker& take) {
   if (typing_) output_.interject(typing_->take_answers());
   for (int i = 0; i < most && prompt_->busy() && take({}); ++i) continue;
   prompt_->uncovered(output_.uncover());
+}
+
+std::string last_output(runtime& rt, const call_id& id) {
+  const auto kept = rt.output(id);
+  return kept ? end_of({kept->file, kept->text}) : std::string{};
 }
 
 void tell_unasked(std::uint32_t calls, const std::string& it,

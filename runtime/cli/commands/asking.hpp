@@ -96,6 +96,9 @@ class watched_work {
   std::optional<approval_prompt> prompt_;
 };
 
+/// The end of what a call put out, as far as it is on record.
+std::string last_output(runtime& rt, const call_id& id);
+
 /// What a person who was not there can do about it. `it`: "it", "the plan".
 void tell_unasked(std::uint32_t calls, const std::string& it,
                   const common_options& options, console& io);

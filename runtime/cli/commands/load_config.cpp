@@ -47,8 +47,10 @@ bool is_trusted_now(const riffle::config::trust_state& x, config_use use,
   }
   if (!ask_for_trust(x, keyboard->get(), io)) {
     io.complain(
-        "it is not trusted, nothing was started; --config FILE takes "
-        "another configuration");
+        "it is not trusted, nothing was started; --config " +
+        (x.displaces.empty()
+             ? std::string{"FILE takes another configuration"}
+             : safe_line(x.displaces.string(), 4096) + " goes on with yours"));
     return false;
   }
   const auto kept = store->trust(x.file, x.text, system_wall_time());

@@ -126,6 +126,8 @@ class shown_run {
             io},
         watching_{x.of, signals, io},
         stream_{x.of.events()} {
+    output_.read_outputs(
+        [&rt = x.rt](const call_id& id) { return last_output(rt, id); });
     output_.listen([this](const event& e) {
       work_.on(e);
       if (const auto* made = std::get_if<events::proposal>(&e.body))

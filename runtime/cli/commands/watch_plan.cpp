@@ -10,7 +10,6 @@
 #include "runtime/cli/commands/asking.hpp"
 #include "runtime/cli/commands/unread_limits.hpp"
 #include "runtime/cli/view/exit_status.hpp"
-#include "runtime/cli/view/output_text.hpp"
 #include "runtime/cli/view/plan_output.hpp"
 #include "runtime/cli/view/run_output.hpp"
 
@@ -61,12 +60,6 @@ void tell_failure(const run& of, const plan_report& told,
     const auto& step = told.failed_step();
     if (step && step->err->code == errc::interrupted) io.complain(look_first);
   }
-}
-
-/// What a call put out, as far as it is on record.
-std::string last_output(runtime& rt, const call_id& id) {
-  const auto kept = rt.output(id);
-  return kept ? end_of({kept->file, kept->text}) : std::string{};
 }
 
 /// Until the end of the plan; false: it did not settle in time.

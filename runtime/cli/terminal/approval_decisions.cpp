@@ -54,6 +54,7 @@ void approval_prompt::decide(const approval_answer& answer) {
   keep_changes(answer.arguments.value_or(""));
   decision x;
   x.approved = answer.what == kind::yes || answer.what == kind::always;
+  const bool approves = x.approved;
   x.always = answer.scope;
   x.kept = answer.kept;
   x.reason = answer.what == kind::stop
@@ -73,6 +74,7 @@ void approval_prompt::decide(const approval_answer& answer) {
   }
   switch (result->verdict) {
     case decision_verdict::accepted:
+      if (approves && around_.approved) around_.approved(about.proposal);
       return close(answer.what == kind::always
                        ? open_->granted(answer.scope, answer.kept)
                        : "");
@@ -216,6 +218,7 @@ bool approval_prompt::was_changed() const {
 
 /// What the changed arguments act on is not what the person saw.
 void approval_prompt::show_changed() {
+  open_->leave_part();  // how far it reaches was asked of another thing
   bind_changes();
   show_above(
       "Nothing was decided: what it works on has changed since you saw it. It "

@@ -188,7 +188,13 @@ dialog_step approval_dialog::choose(std::string_view word,
   if (is_one_of(word, "y", "yes")) return decide(kind::yes);
   if (is_one_of(word, "s", "stop")) return decide(kind::stop);
   if (is_one_of(word, "e", "edit")) return {{}, {}, true};
-  if (is_one_of(word, "v", "view")) return shows(what_it_does(true));
+  if (is_one_of(word, "v", "view")) {
+    auto all = what_it_does(true);
+    // It stands right above.
+    return shows(!options_.plain && all == what_it_does(false)
+                     ? "This is all of it.\n"
+                     : std::move(all));
+  }
   if (is_one_of(word, "?", "help") || word == "h") return shows(help());
   return {};
 }

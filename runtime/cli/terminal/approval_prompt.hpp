@@ -56,6 +56,8 @@ class approval_prompt {
     /// What goes on while a question hides it, on one line, with so many
     /// further questions; "": nothing else does.
     std::function<std::string(std::size_t)> beside = {};
+    /// Is told what was approved here.
+    std::function<void(const proposal_id&)> approved = {};
   };
   approval_prompt(unique_fd keyboard, surroundings around);
 

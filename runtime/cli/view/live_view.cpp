@@ -30,6 +30,11 @@ bool ends_sentence(std::string_view text) {
          std::string_view{".!?:"}.find(text[end]) != std::string_view::npos;
 }
 
+bool is_end(const event& x) {
+  return std::holds_alternative<events::failure>(x.body) ||
+         std::holds_alternative<events::run_finished>(x.body);
+}
+
 }  // namespace
 
 live_view::live_view(const view_options& options)
@@ -46,8 +51,7 @@ bool live_view::ends_text(const event& x) const {
   const bool early = std::holds_alternative<events::tool_call>(x.body) &&
                      options_.level == verbosity::verbose;  // it has a line
   return early || std::holds_alternative<events::approval_required>(x.body) ||
-         std::holds_alternative<events::failure>(x.body) ||
-         std::holds_alternative<events::run_finished>(x.body);
+         is_end(x);
 }
 
 /// A call that only reads begins while the model still writes: its text may go
@@ -113,7 +117,7 @@ screen_writes live_view::on(const event& x, time_point now,
   const bool begins = restarted || begins_step(x);
   if (restarted) markdown_.drop();
   if (ends_text(x) || begins) pause_text(out);
-  if (begins) show_text(out, markdown_.finish(columns_));
+  if (begins || is_end(x)) show_text(out, markdown_.finish(columns_));
   if (may_end_text(x) && !pauses_) pauses_ = now;
   auto lines = wrapped(std::move(said.traces), columns_);
   if (restarted && !shown_.empty()) lines += run_.withdrawn();

@@ -70,10 +70,7 @@ std::string end_within(const whole_output& x, std::size_t most) {
 
 }  // namespace
 
-std::string end_of(const whole_output& x) {
-  constexpr std::size_t most = 16u << 10;
-  return end_within(x, most);
-}
+std::string end_of(const whole_output& x) { return end_within(x, longest_end); }
 
 std::string output_lines(const whole_output& x, std::size_t most) {
   const auto all = end_within(x, most + 1);

@@ -3,6 +3,7 @@
 
 // The whole output of a call, of any size, in pieces.
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -22,7 +23,10 @@ struct whole_output {
 /// read to its end or nobody reads.
 bool write_text(const whole_output& x, fd_writer& out);
 
-/// Its last 16 KiB; "" if it cannot be read.
+/// As much is an end.
+inline constexpr std::size_t longest_end = 16u << 10;
+
+/// Its last `longest_end` bytes; "" if it cannot be read.
 std::string end_of(const whole_output& x);
 
 /// Whole lines for a person: its end, if it has more than `most` bytes.

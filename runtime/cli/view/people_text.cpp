@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
+#include "messages/utf8.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/cli/view/diff_lines.hpp"
@@ -62,10 +64,15 @@ std::string without_advice(std::string_view message) {
 }
 
 std::string for_people(const error& x) {
-  if (x.code == errc::invalid_arguments &&
-      x.message.starts_with("the arguments of "))
-    return "not called: the model's arguments are not valid";
-  return without_advice(x.message);
+  constexpr std::string_view why = " are not valid: ";
+  if (x.code != errc::invalid_arguments ||
+      !x.message.starts_with("the arguments of "))
+    return without_advice(x.message);
+  const auto at = x.message.find(why);
+  return "not called: the model's arguments are not valid" +
+         (at == x.message.npos
+              ? std::string{}
+              : ": " + without_advice(x.message.substr(at + why.size())));
 }
 
 /// The run was ended, and with it this call.
@@ -80,17 +87,20 @@ bool is_own_wish(std::string_view why) {
          why.starts_with("stopped by the user");
 }
 
-std::vector<std::string> last_rows(std::string_view text, std::size_t columns) {
+std::vector<std::string> last_rows(std::string_view text, bool cut,
+                                   std::size_t columns) {
   constexpr std::size_t most = 5;
   constexpr std::size_t longest = 4000;
-  if (text.size() > longest) text.remove_prefix(text.size() - longest);
+  cut = cut || text.size() > longest;
   std::vector<std::string> all;
-  const auto safe = safe_text(text);
+  const auto safe = safe_text(tail_utf8(text, longest));
+  std::string_view before = cut ? "…" : "";
   for_each_line(safe, [&](std::string_view line) {
+    const auto mark = std::exchange(before, {});
     // The line above them says that already.
     if (line.find_first_not_of(" \t") != line.npos &&
         !line.starts_with("exit status "))
-      all.push_back(fit(line, columns));
+      all.push_back(fit(std::string{mark}.append(line), columns));
   });
   if (all.size() > most)
     all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(most));

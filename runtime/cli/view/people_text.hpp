@@ -26,7 +26,9 @@ bool is_stopped(const events::tool_result& x);
 /// Whether a run was ended by who sits before this program.
 bool is_own_wish(std::string_view why);
 
-/// What a command that failed said last, which is mostly why.
-std::vector<std::string> last_rows(std::string_view text, std::size_t columns);
+/// What a command that failed said last, which is mostly why. `cut`: there was
+/// more before it.
+std::vector<std::string> last_rows(std::string_view text, bool cut,
+                                   std::size_t columns);
 
 }  // namespace riffle::cli

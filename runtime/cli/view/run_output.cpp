@@ -3,11 +3,13 @@
 
 #include <cstdlib>
 #include <memory>
+#include <utility>
 
 #include "messages/event_line.hpp"
 #include "runtime/cli/terminal/terminal_kind.hpp"
 #include "runtime/cli/terminal/terminal_mode.hpp"
 #include "runtime/cli/view/diff_lines.hpp"
+#include "runtime/cli/view/output_text.hpp"
 #include "runtime/cli/view/results.hpp"
 
 namespace riffle::cli {
@@ -93,7 +95,7 @@ void run_output::on_line(std::string_view line, time_point now) {
   const auto type = type_of(line);
   if (is_text(type) && !view_.wants_text()) return;
   if (is_of_calls(type) && !wants_calls_) return;
-  const auto x = parse_line(line);
+  auto x = parse_line(line);
   if (!x) {
     err_.write("riffle: " + x.error().message + "\n");
     return;
@@ -102,8 +104,21 @@ void run_output::on_line(std::string_view line, time_point now) {
       end && tool_trace_)
     interject(tool_trace(x->run, *end, report_.title_of(end->id)));
   report_.on(*x);
+  complete(*x);
   write(view_.on(*x, now, columns()));
   tell(*x);
+}
+
+/// Why a command failed stands in its last lines, which may be longer than what
+/// an event has.
+void run_output::complete(event& x) const {
+  auto* const end = std::get_if<events::tool_result>(&x.body);
+  if (!end || end->how != outcome::failed || !end->truncated || !end_of_output_)
+    return;
+  auto text = end_of_output_(end->id);
+  if (text.size() <= end->output.size()) return;
+  end->truncated = text.size() >= longest_end;
+  end->output = std::move(text);
 }
 
 void run_output::finish() {

@@ -62,6 +62,11 @@ class task_view {
   /// The same about every 100 ms: what waited for the next event.
   std::string rest();
   void cancelling() { doing_.cancelling(); }
+  /// A person has approved it here: where the line of its call is to come, that
+  /// is enough.
+  void approved_here(const proposal_id& x) {
+    if (alone()) traces_.approved_here(x);
+  }
 
   /// Whether its traces fold; else they are lines.
   [[nodiscard]] bool folds() const noexcept { return folds_; }

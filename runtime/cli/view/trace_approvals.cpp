@@ -30,6 +30,8 @@ std::string trace_writer::on(const events::approval_required& x, wall_time) {
 std::string trace_writer::on(const events::approval_resolved& x, wall_time) {
   auto about = asked_.extract(x.proposal);
   const bool approved = x.how == events::proposal_outcome::approved;
+  const bool here = approved_here_.erase(x.proposal) > 0;
+  if (approved && here && !verbose()) return {};
   // Who approves all of them wants no word about each.
   if (approved && x.by == "--approve all" && !verbose()) return {};
   // The same for what was allowed once and for all.

@@ -2,6 +2,7 @@
 #include "runtime/cli/view/trace_writer.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "actors/core/context_window.hpp"
@@ -28,22 +29,26 @@ constexpr std::size_t longest_detail = 1000;
 constexpr std::string_view bar = "    ";
 
 /// Each line of a text indented, so that it cannot pass for a trace; not more
-/// lines than a screen has.
-/// `cut`: there was more of it.
-std::string screenful(std::string_view text, bool cut = false) {
+/// lines than a screen has. `cut`: there was more of it. `end`: it is the end
+/// of something, else its beginning.
+std::string screenful(std::string_view text, bool cut = false,
+                      bool end = false) {
   constexpr std::size_t most = 24;
-  std::string out;
-  std::size_t n = 0;
+  std::vector<std::string> lines;
   const auto safe = safe_text(text);
   for_each_line(safe, [&](std::string_view line) {
-    if (++n <= most) out.append(bar).append(line).append("\n");
+    lines.push_back(std::string{bar}.append(line) + "\n");
   });
-  if (n > most) {
-    out.append(bar).append("… " + std::to_string(n - most) + " more lines\n");
-  } else if (cut) {
-    out.append(bar).append("…\n");
-  }
-  return out;
+  const auto more = lines.size() - std::min(lines.size(), most);
+  const auto first = lines.begin() + static_cast<std::ptrdiff_t>(more);
+  std::string mark{bar};
+  mark += more == 0 ? "…\n"
+                    : "… " + std::to_string(more) +
+                          (end ? " lines before\n" : " more lines\n");
+  if (more == 0 && !cut) mark.clear();
+  if (end) return std::accumulate(first, lines.end(), mark);
+  lines.resize(lines.size() - more);
+  return std::accumulate(lines.begin(), lines.end(), std::string{}) + mark;
 }
 
 std::string failure_text(const events::tool_result& x, bool verbose) {
@@ -249,14 +254,15 @@ std::string trace_writer::on(const events::tool_result& x, wall_time) {
              (red ? bad(rest) : rest) + time + "\n";
   if (exited && options_.tails && !verbose()) {
     const auto room = columns_ == 0 ? 200 : std::max<std::size_t>(columns_, 20);
-    for (const auto& row : last_rows(x.output, room - bar.size() - 1))
+    for (const auto& row :
+         last_rows(x.output, x.truncated, room - bar.size() - 1))
       out += faint(std::string{bar} + row) + "\n";
     return out;
   }
   if (!verbose() || told) return out;
   const auto diff = result_diff(x.metadata);
-  return out +
-         (diff.empty() ? screenful(x.output, x.truncated) : diff_text(diff));
+  return out + (diff.empty() ? screenful(x.output, x.truncated, !good)
+                             : diff_text(diff));
 }
 
 std::string trace_writer::diff_text(std::string_view diff) const {

@@ -39,6 +39,9 @@ class trace_writer {
   /// Lines are cut to this width from now on. 0, the default: no terminal.
   void set_columns(std::size_t columns) { columns_ = columns; }
 
+  /// The person before this terminal approved it, and sees what it does.
+  void approved_here(const proposal_id& x) { approved_here_.insert(x); }
+
   /// What waited for the next event, if none comes soon.
   std::string rest() { return std::exchange(wanted_, {}); }
 
@@ -110,6 +113,7 @@ class trace_writer {
   std::unordered_map<call_id, open_call> open_;
   std::unordered_set<call_id> denied_;                 ///< it was said
   std::unordered_map<proposal_id, asked_call> asked_;  ///< not decided
+  std::unordered_set<proposal_id> approved_here_;      ///< and not told
   std::string wanted_;             ///< said unless it is decided at once
   std::vector<std::string> plan_;  ///< its steps as they were shown
   std::string failed_;  ///< why what was tried again had failed, the last time

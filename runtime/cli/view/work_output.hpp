@@ -45,6 +45,8 @@ class work_output {
 
   /// What a person types meanwhile.
   void typing(std::string line) { view_->typing(std::move(line)); }
+  /// A person has approved it at this terminal.
+  void approved_here(const proposal_id& x) { view_->approved_here(x); }
   /// The user asked for the end.
   void cancelling() { view_->cancelling(); }
   /// What goes on, in a few words.

@@ -59,6 +59,10 @@ class work_view {
 
   /// The user asked for the end.
   void cancelling();
+  /// A person has approved it at this terminal.
+  void approved_here(const proposal_id& x) {
+    for (auto& [task, view] : working_) view.approved_here(x);
+  }
   /// What a person types meanwhile, shown below all else; may be empty.
   void typing(std::string line) {
     if (line != typing_) screen_.hurry();
