@@ -8,7 +8,6 @@
 #include <mutex>
 #include <utility>
 
-#include "actors/handler.hpp"
 #include "runtime/config/cluster_checks.hpp"
 #include "runtime/node/cluster_part.hpp"
 
@@ -108,7 +107,6 @@ void on_status(observer* self, cluster::status& x, const what_to_drain& drain) {
 
 caf::behavior observe_peers(observer* self, std::shared_ptr<picture> seen,
                             cluster::hello me, const what_to_drain& drain) {
-  log_exceptions(self);
   auto& st = self->state;
   st.seen = std::move(seen);
   for (std::size_t i = 0; i < st.seen->nodes.size(); ++i)

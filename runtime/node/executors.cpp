@@ -27,6 +27,10 @@ constexpr std::size_t looks_of_a_run = 2;
 /// keep theirs, and others begin meanwhile.
 constexpr std::size_t spec_threads = 16;
 
+/// Threads on which they wait for servers, one each, as long as a server may
+/// take: those that need another server must not stand behind them.
+constexpr std::size_t late_threads = 512;
+
 }  // namespace
 
 std::size_t scheduler_threads(const config::runtime_config& x) {
@@ -36,7 +40,7 @@ std::size_t scheduler_threads(const config::runtime_config& x) {
 
 /// All at once: a limit is on how many there are.
 expected<void> try_threads(const config::runtime_config& x) {
-  constexpr std::size_t beside_scheduler = 4;  // clocks, journal, printer
+  constexpr std::size_t beside_scheduler = 8;  // clocks, journal, side jobs
   const auto wanted = scheduler_threads(x) + beside_scheduler;
   std::latch enough{1};
   std::vector<std::jthread> all;
@@ -65,7 +69,7 @@ void node::open_executors() {
       std::make_shared<blocking_executor>(look_threads, looks_of_a_run);
   waiting_executor_ = std::make_shared<blocking_executor>(4);
   spec_executor_ = std::make_shared<blocking_executor>(spec_threads);
-  late_executor_ = std::make_shared<blocking_executor>(spec_threads);
+  late_executor_ = std::make_shared<blocking_executor>(late_threads);
 }
 
 bool node::close_executors() {

@@ -91,7 +91,7 @@ TEST_CASE("what was always allowed goes on behind a call that failed") {
   x.act->throw_times = 1;
   x.run_blocking = true;
   x.run_out();
-  CHECK(x.act->arguments.size() == 2);
+  CHECK(x.act->arguments.size() == 3);
   CHECK(events_of(x.reader->lines, "approval_required").size() == 3);
   x.check();
 }

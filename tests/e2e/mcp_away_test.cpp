@@ -84,6 +84,23 @@ TEST_CASE("a run is on record before a server of its tools is there") {
   CHECK(await_end(who, late.json().at("run_id")).at("status") != "cancelled");
 }
 
+TEST_CASE("many runs that wait for a server hold up none of another server") {
+  const work_folder folder;
+  write_server(
+      folder, "[[steps]]\ntext = \"Done.\"\n",
+      liar("agents = [\"default\"]\nstartup_timeout = \"10m\"\n", "mute") +
+          "[mcp.good]\ncommand = [\"" RIFFLE_MCP_LIAR
+          "\", \"modern\"]\nagents = [\"other\"]\n"
+          "[agents.other]\ntools = [\"read\"]\n");
+  served server{folder};
+  const auto who = server.user();
+  for (int i = 0; i < 20; ++i)
+    REQUIRE(who.post("/v1/runs", {{"task", "go"}}).status == 202);
+  const auto run = who.post("/v1/runs", {{"task", "go"}, {"agent", "other"}});
+  REQUIRE(run.status == 202);
+  CHECK(await_end(who, run.json().at("run_id")).at("status") == "completed");
+}
+
 TEST_CASE("over HTTP tools of servers are listed when a run has needed them") {
   const work_folder folder;
   write_server(folder, "[[steps]]\ntext = \"Done.\"\n",
