@@ -211,9 +211,8 @@ TEST_CASE("a pool that is killed comes back, and its calls settle by effect") {
     }
 }
 
-TEST_CASE("what a node's pool had when it died begins in the next one") {
+TEST_CASE("what a node's pool had when it died is lost, and nothing else") {
   actor_fixture x;
-  x.settings.defaults.attempts = 2;
   x.begin();
   x.run_blocking = false;
   x.provider->answers = {model_calls(0, "look") + model_stops("tool_calls"),
@@ -233,8 +232,9 @@ TEST_CASE("what a node's pool had when it died begins in the next one") {
   x.run_out(1min);
   const auto result =
       events_of(x.reader->lines, "tool_result").at(0).at("data");
-  CHECK(result.at("outcome") == "ok");
-  CHECK(result.at("attempts") == (failure.empty() || !was_its ? 1 : 2));
+  // Its worker may go on: nothing begins beside that.
+  const bool lost = !failure.empty() && was_its;
+  CHECK(result.at("outcome") == (lost ? "interrupted" : "ok"));
 }
 
 TEST_CASE("a pool that fails again and again is out of service for a while") {
