@@ -42,7 +42,7 @@ struct stored_request {
   /// Digest of what became of `request.surroundings`: a file of the session.
   std::string surroundings = {};
   /// Of what the model was told so (`told_parts`): the digest of what lasts,
-  /// and the state as it was told last.
+  /// and the state as it was told first.
   std::string lasting = {};
   std::string state = {};
   /// What became of `request.attachments`: their bytes are the session's.

@@ -58,9 +58,9 @@ bool keep_what_was_told(storage::session_records& journal,
     x.surroundings = was.surroundings;
     auto& context = x.request.context;
     // With each task: those that were told of it may go, to make room.
-    const auto first = parts_of(was.surroundings).state;
-    if (const auto now = changes_of(first, x.state); !now.empty())
+    if (const auto now = changes_of(was.state, x.state); !now.empty())
       context += (context.empty() ? "" : "\n\n") + now;
+    x.state = was.state;  // of the text that stays
     return true;
   }
   return false;
