@@ -144,7 +144,7 @@ class chat_prompt {
   bool turned_ = false;   ///< something was said behind the last prompt
   bool leaving_ = false;  ///< the last key was Ctrl-C in an empty text
   bool closed_ = false;
-  std::size_t early_ = 0;  ///< bytes that were typed before keys were read
+  std::size_t early_ = 0;      ///< bytes that were typed before keys were read
   bool leaves_later_ = false;  ///< Ctrl-D while a run worked
   bool kept_ = false;          ///< see `keep`; no Enter came since
 };
