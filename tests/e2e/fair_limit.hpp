@@ -18,9 +18,7 @@ class fair_limit {
   /// Whether it is over; ask again and again.
   bool is_over();
 
-  [[nodiscard]] std::chrono::milliseconds counted() const {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(counted_);
-  }
+  [[nodiscard]] std::chrono::nanoseconds counted() const { return counted_; }
 
  private:
   using clock = std::chrono::steady_clock;
