@@ -48,9 +48,10 @@ struct judge_start {
 
 /// What the rules say about a call that is about to begin.
 struct judged_call {
-  std::optional<error> denied;    ///< it must not run, or nobody can tell
-  bool ask = false;               ///< somebody has to agree to it
-  std::string place;              ///< see `tool_call::judged`
+  std::optional<error> denied;  ///< it must not run, or nobody can tell
+  bool ask = false;             ///< somebody has to agree to it
+  /// See `tool_call::judged`; none: it has none, and nothing is compared.
+  std::optional<std::string> place;
   std::vector<std::string> keys;  ///< as things are now
 };
 

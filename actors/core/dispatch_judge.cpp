@@ -80,8 +80,25 @@ bool dispatch_queue::has_slot() const {
   return in_flight_ + judging_ < limits_.max_in_flight;
 }
 
+namespace {
+
+/// Too late for a question: its event is in the log.
+error nobody_agreed(bool resumed) {
+  if (resumed)
+    return {errc::interrupted, op,
+            "the runtime stopped while this call was under way, and by the "
+            "rules of now somebody has to agree to it, which nobody did: it "
+            "was not repeated; its outcome is unknown, check before you ask "
+            "for it again"};
+  return {errc::approval_denied, op,
+          "where it leads changed while it began, and nobody agreed to the "
+          "new place; nothing was done, ask for it again"};
+}
+
+}  // namespace
+
 void dispatch_queue::obey(entry& x, judged_call how, dispatch_effects& out) {
-  const bool agreed = x.approved && *x.call.judged == how.place;
+  const bool agreed = x.approved && *x.call.judged == how.place.value_or("");
   leave_judging(x);
   x.at = phase::ready;
   set_alarm(x);
@@ -90,14 +107,11 @@ void dispatch_queue::obey(entry& x, judged_call how, dispatch_effects& out) {
     settle(x, failed(as, std::move(*how.denied), x.attempt), out);
     return;
   }
-  if (how.ask && !agreed && x.announced) {  // too late for a question
-    settle(x,
-           failed(outcome::denied,
-                  {errc::approval_denied, op,
-                   "where it leads changed while it began, and nobody agreed "
-                   "to the new place; nothing was done, ask for it again"},
-                  x.attempt),
-           out);
+  if (how.ask && !agreed && x.announced) {
+    auto why = nobody_agreed(x.resumed && x.moves == 0);
+    const auto as =
+        why.code == errc::interrupted ? outcome::interrupted : outcome::denied;
+    settle(x, failed(as, std::move(why), x.attempt), out);
     return;
   }
   x.call.judged = std::move(how.place);

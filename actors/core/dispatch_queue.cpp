@@ -310,7 +310,8 @@ void dispatch_queue::restore(std::vector<restored_call> open,
     // The begun mutating one settles at the gate or drain: see `advance`.
     if (r.begun) {
       x.at = phase::ready;
-      x.approved = true;
+      x.resumed = true;
+      x.approved = x.approved || x.call.needs_approval;
       x.call.limits.attempts = std::max(x.call.limits.attempts, r.attempt + 1);
     }
   }

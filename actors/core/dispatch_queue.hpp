@@ -233,6 +233,7 @@ class dispatch_queue {
     bool noted = false;           ///< stored as waiting
     bool working = false;         ///< a pool or worker has it
     bool orphaned = false;        ///< the same, and nobody can stop it
+    bool resumed = false;         ///< it had begun when the process ended
     bool at_node = false;         ///< the same, on another machine
     bool cleared = false;         ///< judged just now
     std::uint32_t moves = 0;      ///< attempts that did not act, see `on_moved`

@@ -166,7 +166,7 @@ namespace {
 
 core::judged_call judge_now(const run_spec& spec, const tools::tool& tool,
                             const tool_call& call) {
-  core::judged_call out{.place = call.judged.value_or(""), .keys = call.keys};
+  core::judged_call out{.place = call.judged, .keys = call.keys};
   const auto arguments = nlohmann::json::parse(call.arguments);
   const auto now = policy_of(tool, spec.tool_settings, arguments);
   if (!now) {
@@ -181,7 +181,12 @@ core::judged_call judge_now(const run_spec& spec, const tools::tool& tool,
   }
   // What a person approved runs as they saw it, also if it only reads now.
   const bool same = call.eff == now->eff;
-  out.place = now->subject.place && same ? now->subject.text : std::string{};
+  if (!same)
+    out.place.emplace();
+  else if (now->subject.place)
+    out.place = now->subject.text;
+  else
+    out.place.reset();
   auto keys =
       keys_of(tool, spec.tool_settings.of(call.tool), arguments, now->subject);
   if (!keys) {
@@ -198,7 +203,7 @@ core::judged_call judge_now(const run_spec& spec, const tools::tool& tool,
 }  // namespace
 
 core::judged_call judge(const run_spec& spec, const tool_call& call) {
-  core::judged_call out{.place = call.judged.value_or(""), .keys = call.keys};
+  core::judged_call out{.place = call.judged, .keys = call.keys};
   const auto* tool = spec.registry->find(call.tool);
   if (tool == nullptr) return out;  // nobody will serve it
   try {
@@ -210,12 +215,6 @@ core::judged_call judge(const run_spec& spec, const tool_call& call) {
                            problem.what()};
     return out;
   }
-}
-
-bool is_judged(const run_spec& spec, const tool_call& call) {
-  if (call.judged) return true;
-  if (call.control || call.rejection) return false;
-  return call.needs_approval || !spec.tool_settings.of(call.tool).rules.empty();
 }
 
 expected<tool_call> edit_call(const run_spec& spec, const tool_call& call,

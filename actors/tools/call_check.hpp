@@ -42,11 +42,6 @@ bool takes_a_look(const run_spec& spec, const std::string& tool);
 /// for a moment.
 core::judged_call judge(const run_spec& spec, const tool_call& call);
 
-/// Whether a call has to be judged when it begins: of those of this run, whose
-/// place may have changed since; of those of an earlier runtime all that any
-/// rule looks at, for the configuration may have changed.
-bool is_judged(const run_spec& spec, const tool_call& call);
-
 /// The call with other arguments, checked anew: its identity and place stay,
 /// the rest follows from them. Fails like `check_call`.
 expected<tool_call> edit_call(const run_spec& spec, const tool_call& call,

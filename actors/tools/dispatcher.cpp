@@ -53,8 +53,8 @@ void dispatcher_state::on(restored_calls& x) {
   for (const auto& open : x.open)
     if (!open.call.node.empty()) told_node[open.call.id] = open.call.node;
   for (auto& open : x.open)
-    if (is_judged(*spec, open.call) && !open.call.judged)
-      open.call.judged.emplace();
+    if (!open.call.judged && !open.call.control && !open.call.rejection)
+      open.call.judged.emplace();  // the rules of now, whatever they were
   queue.restore(std::move(x.open), std::move(x.finished));
 }
 

@@ -110,3 +110,52 @@ TEST_CASE("what nobody was shown begins again as it is now") {
   CHECK(x.redo->acted.size() == 1);
   x.check();
 }
+
+namespace {
+
+/// The rules allow both calls: one is at work when the process ends, the other
+/// waits behind it.
+std::shared_ptr<test_journal> killed_while_allowed() {
+  const auto stored = std::make_shared<test_journal>();
+  approval_scene x{stored};
+  x.settings.defaults.approval = "allow";
+  x.run_blocking = false;
+  x.play({model_calls(0, "redo", {{"n", 1}}) +
+          model_calls(1, "act", {{"n", 2}}) + model_stops("tool_calls")});
+  x.pass(1s);
+  REQUIRE(x.blocking->jobs.size() == 1);
+  return stored->crash(100);
+}
+
+}  // namespace
+
+TEST_CASE("what was allowed before a crash obeys the rules of now") {
+  next_life x{killed_while_allowed()};
+  SECTION("still allowed: the one again, the other at last") {
+    x.settings.defaults.approval = "allow";
+    x.go_on();
+    x.run_out();
+    CHECK(x.outcomes() == strings{"ok", "ok"});
+    CHECK(x.redo->acted.size() == 1);
+  }
+  SECTION("denied by now") {
+    x.settings.defaults.approval = "deny";
+    x.go_on();
+    x.run_out();
+    CHECK(x.outcomes() == strings{"denied", "denied"});
+    CHECK(x.redo->acted.empty());
+    CHECK(x.act->acted.empty());
+  }
+  SECTION("to be asked by now: too late for the one, not for the other") {
+    x.settings.defaults.approval = "ask";
+    x.go_on();
+    x.pass(1s);
+    CHECK(x.redo->acted.empty());
+    CHECK(x.act->acted.empty());
+    x.decide(only_open(x).id, proposal_outcome::approved, {});
+    x.run_out();
+    CHECK(x.outcomes() == strings{"interrupted", "ok"});
+    CHECK(x.told(0).find("somebody has to agree") != std::string::npos);
+  }
+  x.check();
+}

@@ -226,3 +226,54 @@ TEST_CASE("what was read of a judged place is not given to another call") {
   x.restore({}, {{a, "write", "{}", "old"}});
   CHECK(letters(x.on_call(judged(b, effect::read_only), t0)) == "jn");
 }
+
+TEST_CASE("what an earlier runtime allowed is judged by the rules of now") {
+  auto call = judged(a, effect::mutating);
+  call.idempotent = true;
+  const bool was_place = GENERATE(true, false);
+  if (!was_place) call.judged = "";  // no rule looked at it
+  dispatch_queue x;
+
+  SECTION("it had not begun: who is asked may agree") {
+    x.restore({{.call = call}}, {});
+    CHECK(letters(x.on_gate(true, t0)) == "j");
+    CHECK(letters(x.on_judged(a, asks(), t0)) == "a");
+    CHECK(letters(x.on_decision(a, true, {}, t0)) == "j");
+    CHECK(letters(x.on_judged(a, asks(), t0)) == "c");
+  }
+  SECTION("it had not begun, and is denied by now") {
+    x.restore({{.call = call}}, {});
+    x.on_gate(true, t0);
+    CHECK(letters(x.on_judged(a, denies(), t0)) == "0");
+  }
+  SECTION("it had begun, and nobody had agreed: it is not repeated") {
+    x.restore({{.call = call, .attempt = 1, .announced = true, .begun = true}},
+              {});
+    CHECK(letters(x.on_gate(true, t0)) == "j");
+    const auto out = x.on_judged(a, asks(), t0);
+    REQUIRE(letters(out) == "I");
+    const auto& end = std::get<settle_call>(out[0]).result;
+    CHECK(end.how == outcome::interrupted);
+    REQUIRE(end.err);
+    CHECK(end.err->message.find("its outcome is unknown") != std::string::npos);
+  }
+  SECTION("it had begun, and is allowed still") {
+    x.restore({{.call = call, .attempt = 1, .announced = true, .begun = true}},
+              {});
+    x.on_gate(true, t0);
+    CHECK(letters(x.on_judged(a, allows(), t0)) == "c");
+  }
+}
+
+TEST_CASE("consent to a call without a place outlives the runtime") {
+  auto call = judged(a);
+  call.judged = "";
+  call.needs_approval = true;
+  dispatch_queue x;
+  x.restore({{.call = call, .approved = true}}, {});
+  CHECK(letters(x.on_gate(true, t0)) == "j");
+  const auto out =
+      x.on_judged(a, {.ask = true, .place = {}, .keys = call.keys}, t0);
+  REQUIRE(letters(out) == "c");
+  CHECK_FALSE(std::get<begin_call>(out[0]).call.judged);
+}

@@ -287,7 +287,7 @@ void obvious_queue::restore(std::vector<restored_call> open,
     // The begun mutating one settles at the gate or drain: see `advance`.
     if (r.begun) {
       x.at = phase::ready;
-      x.approved = true;
+      x.approved = x.approved || x.call.needs_approval;
       x.call.limits.attempts = std::max(x.call.limits.attempts, r.attempt + 1);
     }
     ++open_;
