@@ -87,13 +87,27 @@ std::string text_of(const value& x) {
   return out += table ? " }" : "]";
 }
 
+/// An empty table that is there without the file, too. Others name a server, a
+/// tool, a client's token.
+bool sets_nothing(const std::vector<std::string>& path) {
+  static const auto usual = settings(config{});
+  if (path.front() == "agents") return true;
+  std::string name;
+  for (const auto& part : path) name += (name.empty() ? "" : ".") + part;
+  return std::ranges::any_of(usual, [&](const setting& x) {
+    return x.section == name || x.section.starts_with(name + ".");
+  });
+}
+
 void add_keys(const value& x, std::vector<std::string>& path,
               std::vector<set_key>& out) {
   for (const auto& item : x.items) {
     path.push_back(item.key);
-    if (item.type == kind::table) {
+    const bool inner = item.type == kind::table && !item.items.empty();
+    if (inner) {
       add_keys(item, path, out);
-    } else if (!is_harmless(path, item)) {
+    } else if (item.type == kind::table ? !sets_nothing(path)
+                                        : !is_harmless(path, item)) {
       std::string name;
       for (const auto& part : path)
         name += (name.empty() ? "" : ".") + key_text(part);

@@ -1,19 +1,44 @@
 // SPDX-License-Identifier: MIT
 // What a process of the runtime's own does before anything else, and last.
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "runtime/base/file_limit.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/secrets.hpp"
 #include "runtime/config/model_checks.hpp"
+#include "runtime/config/providers.hpp"
 #include "runtime/node/node.hpp"
 #include "tools/process/orphans.hpp"
 
 namespace riffle {
+
+namespace {
+
+/// A person wants some program to see it.
+bool is_shown(const config::config& config, const std::string& variable) {
+  const auto has = [&](const std::vector<std::string>& env) {
+    return std::ranges::find(env, variable) != env.end();
+  };
+  return std::ranges::any_of(
+             config.mcp, [&](const auto& x) { return has(x.second.env); }) ||
+         std::ranges::any_of(config.tools.by_name, [&](const auto& x) {
+           return has(x.second.program.env);
+         });
+}
+
+}  // namespace
 
 void own_process(const config::config& config) {
   tools::adopt_orphans();
   for (const auto& [name, model] : config.models)
     for (const auto& variable : config::key_variables(model))
       take_key(variable);
+  // A request may name a model of any provider that is known, later.
+  for (const auto& known : config::providers())
+    for (const auto& variable : config::key_variables(known.settings))
+      if (!is_shown(config, variable)) take_key(variable);
   for (const auto& [name, server] : config.mcp)
     for (const auto& variable : config::key_variables(server))
       take_key(variable);

@@ -352,6 +352,27 @@ TEST_CASE("every key needs trust but for those of a short table") {
   }
 }
 
+TEST_CASE("a table without keys needs trust where it names a thing") {
+  const auto needs = [](const std::string& text) {
+    std::vector<std::string> out;
+    for (const auto& x : config::keys_that_need_trust(text))
+      out.push_back(x.key);
+    return out;
+  };
+  using names = std::vector<std::string>;
+  CHECK(needs("[mcp.x]\n") == names{"mcp.x"});
+  CHECK(needs("mcp.zz.headers = {}\n") == names{"mcp.zz.headers"});
+  CHECK(needs("[tools.rm]\n") == names{"tools.rm"});
+  CHECK(needs("[server.tokens.x]\n") == names{"server.tokens.x"});
+  CHECK(needs("[nonsense]\n") == names{"nonsense"});
+  // What `config init` writes, all of it as comments.
+  for (const auto& x : config::settings(config::config{})) {
+    CAPTURE(x.section);
+    CHECK(needs("[" + x.section + "]\n").empty());
+  }
+  CHECK(needs("[agents.mine]\n[tools]\n").empty());
+}
+
 TEST_CASE("every key of the table of harmless ones exists") {
   std::vector<std::string> patterns;
   for (const auto& x : config::harmless_keys()) {

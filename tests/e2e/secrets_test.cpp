@@ -209,6 +209,7 @@ TEST_CASE("no process of ours has the key in its environment") {
       {"run", "go", "--session", "s1", "--approve", "all", "--output", "jsonl"},
       {{"OPENAI_API_KEY", key},
        {"ALSO_A_KEY", "Bearer " + key},
+       {"GROQ_API_KEY", password},  // of a provider that no model is of
        {"GATE", password},
        {"DOOR", password}}};
   REQUIRE(eventually([&] { return !folder.lines("begun").empty(); }));

@@ -3,9 +3,12 @@
 // guard, signals everybody, hides, ignores, forks, closes, looks into others.
 // Whatever it does, it ends in time and nobody is left.
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <fcntl.h>
+#include <filesystem>
 #include <fstream>
+#include <string_view>
 #include <sys/ptrace.h>
 #include <unistd.h>
 
@@ -13,6 +16,7 @@
 #include "tests/support/plain_user.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/skip.hpp"
+#include "tests/support/time_scale.hpp"
 #include "tests/tools/tool_fixture.hpp"
 #include "tools/process/guard.hpp"
 #include "tools/process/orphans.hpp"
@@ -36,6 +40,7 @@ struct ending {
   expected<process_end> how;
   std::string output;
   std::size_t survivors = 0;
+  std::chrono::steady_clock::duration took{};
 };
 
 /// Runs bash, or the words of a command, in a folder of its own.
@@ -57,12 +62,14 @@ class hostile {
 
   ending run(std::vector<std::string> words, duration limit) {
     request_.command = std::move(words);
-    request_.deadline = std::chrono::steady_clock::now() + limit;
+    const auto begun = std::chrono::steady_clock::now();
+    request_.deadline = begun + limit;
     collect output;
     auto how = run_process(request_, output, {});
+    const auto took = std::chrono::steady_clock::now() - begun;
     // Its lock is free now: whoever waits for it finds nobody who acts.
     CHECK(wait_for_guard(request_.lock, std::chrono::steady_clock::now()));
-    return {std::move(how), output.text, processes_with(mark()).size()};
+    return {std::move(how), output.text, processes_with(mark()).size(), took};
   }
   ending bash(const std::string& command, duration limit = 500ms) {
     return run({"bash", "-c", command + "\n# " + mark()}, limit);
@@ -92,10 +99,17 @@ bool has_space() {
 
 /// `LIVE` sleeps as one who is found by its name; daemons ignore signals.
 constexpr const char* tools_of_the_trade = R"sh(
-LIVE() { exec -a "$MARK" sleep 300; }
-daemon() { (setsid bash -c "trap '' TERM HUP INT; (exec -a '$MARK' sleep 300); sleep 300" &)
+LIVE() { : > "$MARK/lives"; exec -a "$MARK" sleep 300; }
+daemon() { : > "$MARK/lives"
+           (setsid bash -c "trap '' TERM HUP INT; (exec -a '$MARK' sleep 300); sleep 300" &)
            (setsid nohup env -i bash -c 'exec -a "$0" sleep 300' "$MARK" > /dev/null 2>&1 &); }
+: > "$MARK/began"
 )sh";
+
+/// Where the attack begins with one that stays, so that slow machines see it.
+bool must_live(std::string_view attack) {
+  return attack.starts_with("daemon") || attack == "kill -STOP $PPID; LIVE";
+}
 
 constexpr const char* attacks[] = {
     // its guard, or what stands for it
@@ -137,6 +151,11 @@ TEST_CASE("what a hostile command does, it ends in time, and all with it") {
     if (plain) user.emplace(x.folder().path());
     const auto end = x.bash(std::string{tools_of_the_trade} + attack);
     CHECK(end.survivors == 0);
+    // Without its end it is the guard's waiter who gives up, after 33 s.
+    CHECK(end.took < 600ms + scaled(10s));
+    CHECK(std::filesystem::exists(x.folder().path() / "began"));
+    if (must_live(attack))
+      CHECK(std::filesystem::exists(x.folder().path() / "lives"));
     if (space == pid_space::own) CHECK(end.how);  // its guard is out of reach
     if (!end.how) CHECK(end.how.error().code == errc::interrupted);
   }
