@@ -230,11 +230,32 @@ may_be judge_program(shell_words x, const command_pattern& rule) {
                        renames_files(without_folders(name)));
 }
 
+/// The path of a program that the rule names; `docs/rm.md` is none.
+bool is_its_file(const shell_word& x, const command_pattern& rule) {
+  if (rule.any() || x.text.find('/') == std::string::npos) return false;
+  const auto name = without_folders(x.text);
+  const auto dot = std::min(name.find('.'), name.size());
+  return rule.names(name) &&
+         name.find_first_not_of("0123456789.", dot) == name.npos;
+}
+
+/// A program that gives again what a file holds: under another name it would be
+/// the same program.
+bool reads_its_file(std::string_view name, shell_words rest,
+                    const command_pattern& rule) {
+  const bool gives = matches_any("cat head tail cut tr uniq fold", name);
+  return std::ranges::any_of(rest, [&](const shell_word& x) {
+    return (gives || x.target) && is_its_file(x, rule);
+  });
+}
+
 may_be judge_command(shell_words x, const command_pattern& rule, int depth) {
   const auto direct = rule.direct(x);
   if (direct != may_be::no) return direct;
-  if (x[0].target) return may_be::no;
   const auto rest = x.subspan(1);
+  if (reads_its_file(without_folders(x[0].text), rest, rule))
+    return may_be::doubt;
+  if (x[0].target) return may_be::no;
   const auto* row = find_command(without_folders(x[0].text));
   if (row == nullptr) return judge_program(x, rule);
   switch (row->what) {

@@ -114,7 +114,10 @@ TEST_CASE("the configuration of the folder where it was proposed applies") {
   const auto end =
       riffle::testing::riffle(x.other, {"proposals", "approve", x.id}, found);
   INFO(end.err);
+  CHECK(end.status == 1);
   CHECK(end.err.find("executed in") != std::string::npos);
+  CHECK((end.out + end.err).find("the configuration does not allow") !=
+        std::string::npos);
   CHECK(end.err.find("trust") == std::string::npos);
   CHECK(x.home.lines("effects").empty());
   CHECK(x.other.lines("effects").empty());

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/log_lines.hpp"
 #include "tests/support/plain_user.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/skip.hpp"
@@ -171,7 +172,7 @@ TEST_CASE("a command in its namespace cannot signal anybody else") {
   if (plain) user.emplace(x.folder().path());
   const auto end = x.bash(
       "kill -KILL -1; kill -STOP 1; kill -KILL 1; "
-      "for i in $(seq 2 400); do [ $i = $$ ] || kill -KILL $i 2> /dev/null; "
+      "for i in {2..400}; do [ $i = $$ ] || kill -KILL $i 2> /dev/null; "
       "done; echo alive; exit 3",
       20s);
   REQUIRE(end.how);
@@ -259,7 +260,9 @@ TEST_CASE("a namespace that cannot be made is said, with what to do") {
                               report.value}) ==
         "cannot make a PID namespace: No space left on device");
   CHECK(to_text(space_failure{}).empty());
+  const log_lines log{"warn"};
   const auto none = supported_space("/bin/false");
+  CHECK(log.with("does not answer; it is asked again").size() == 1);
   CHECK_FALSE(none.usable);
   CHECK_FALSE(none.why.empty());
 }

@@ -80,7 +80,12 @@ space_support supported_space(const std::string& guard_program) {
     give_up_small_guard();  // that may be its fault
     answer = ask(guard_program);
   }
-  if (answer.empty()) return {false, "the guard's program does not answer"};
+  if (answer.empty()) {
+    log_warn("process.space",
+             "commands run without a PID namespace of their own, as the "
+             "guard's program does not answer; it is asked again at the next");
+    return {false, "the guard's program does not answer"};
+  }
   const auto& found =
       known.emplace(key, space_support{answer == "usable", answer})
           .first->second;
