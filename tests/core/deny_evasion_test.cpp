@@ -341,3 +341,15 @@ TEST_CASE("many words and lists cost little for many rules") {
   CHECK(seconds_for(line, thirty) < 0.5);
   CHECK(is_held(line, thirty));
 }
+
+TEST_CASE("what reads a denied program may write it under another name") {
+  hold_all({"cat bin/zap > q", "cat < bin/zap > q", "tee q < bin/zap",
+            "head -c 99 /usr/bin/zap > q", "cat x bin/zap | tail -c +1 > q",
+            "exec 3< bin/zap; cat <&3 > q", "tr -d '' < ./zap > q"});
+  for (const auto* x :
+       {"ls -l bin/zap", "test -x /usr/bin/zap", "cat docs/zap.md > q",
+        "grep zap bin/list > q", "cat zap > q"}) {
+    CAPTURE(x);
+    CHECK(of(x, no_zap).in_doubt.empty());
+  }
+}
