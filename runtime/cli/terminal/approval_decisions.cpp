@@ -219,23 +219,35 @@ bool approval_prompt::was_changed() const {
 /// What the changed arguments act on is not what the person saw.
 void approval_prompt::show_changed() {
   open_->leave_part();  // how far it reaches was asked of another thing
-  bind_changes();
+  const auto cannot = drop_what_cannot_be(bind_changes());
   show_above(
-      "Nothing was decided: what it works on has changed since you saw it. It "
-      "stands here as it is now.\n");
+      "Nothing was decided: what it works on has changed since you saw "
+      "it. " +
+      (cannot.empty() ? "It stands here as it is now.\n" : cannot));
   has_picture_ = true;
   open_gate();
   if (is_plain()) show_plain();
 }
 
-void approval_prompt::bind_changes() {
+/// If they cannot be done any more: why, for the person.
+std::string approval_prompt::bind_changes() {
   basis_.clear();
-  if (!open_->edited()) return;
+  if (!open_->edited()) return {};
   // In front of the file: what is written in between is outdated at the answer.
   auto seen =
       around_.rt.preview_change(open_->about().proposal, *open_->edited());
-  basis_ = seen ? std::move(seen->basis) : std::string{"unknown"};
   look_at_file();
+  basis_ = seen ? std::move(seen->basis) : std::string{"unknown"};
+  if (seen && !seen->preview.empty())
+    open_->set_preview(std::move(seen->preview));
+  return seen ? std::string{} : seen.error().message;
+}
+
+/// What was changed before the file was: `why` it cannot be done any more, or
+/// nothing. What to say of that.
+std::string approval_prompt::drop_what_cannot_be(const std::string& why) {
+  if (why.empty() || !open_->edited()) return {};
+  return open_->drop_changes(why);
 }
 
 /// Whether it is asked about behind what this terminal, or another, has changed
@@ -251,8 +263,8 @@ std::string approval_prompt::take_up_changes() {
   if (same || x.text.empty()) return {};
   look_at_file();
   auto said = open_->take_up(x.text, x.of);
-  bind_changes();
-  return said;
+  const auto cannot = drop_what_cannot_be(bind_changes());
+  return cannot.empty() ? said : cannot;
 }
 
 /// What it showed is not so any more, and what is so is asked next.

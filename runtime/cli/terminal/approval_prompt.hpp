@@ -84,6 +84,10 @@ class approval_prompt {
   /// Others have written meanwhile; `erased`: and used `erasure` before.
   void uncovered(bool erased);
 
+  /// The process is stopped: the question goes, and comes back with it.
+  void stand_aside();
+  void come_back();
+
   /// The person asked for the end: nothing follows behind the open prompt.
   void leave();
 
@@ -114,7 +118,8 @@ class approval_prompt {
   std::string keep_part(events::proposal_outcome how, std::string_view why);
   void keep_changes(const std::string& made);
   /// To what the changed arguments that stand there would act on.
-  void bind_changes();
+  std::string bind_changes();
+  std::string drop_what_cannot_be(const std::string& why);
   void show_changed();
   void show_plain();
   std::string take_up_changes();

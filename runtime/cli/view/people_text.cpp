@@ -64,6 +64,13 @@ std::string without_advice(std::string_view message) {
 }
 
 std::string for_people(const error& x) {
+  constexpr std::string_view cut =
+      "the runtime stopped while this call was under way";
+  if (x.code == errc::interrupted && x.message.starts_with(cut)) {
+    const auto more = without_advice(x.message.substr(cut.size()));
+    return "Riffle ended while it ran" +
+           (more.empty() ? "; nobody knows how far it came" : more);
+  }
   constexpr std::string_view why = " are not valid: ";
   if (x.code != errc::invalid_arguments ||
       !x.message.starts_with("the arguments of "))
