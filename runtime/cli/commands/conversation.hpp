@@ -78,7 +78,7 @@ class conversation {
   bool keep_title(const std::string& title);
   void choose_model(const std::string& name, interrupts& signals);
   void list_models();
-  expected<std::vector<std::string>> models_of_server();
+  expected<std::vector<std::string>> models_of_server(interrupts& signals);
   void list_agents();
   void choose_agent(const std::string& name);
   void plan();

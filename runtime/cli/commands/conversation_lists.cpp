@@ -9,6 +9,7 @@
 #include "runtime/base/clock.hpp"
 #include "runtime/cli/commands/conversation.hpp"
 #include "runtime/cli/commands/model_talk.hpp"
+#include "runtime/cli/commands/room.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/session_text.hpp"
 #include "runtime/config/providers.hpp"
@@ -98,15 +99,18 @@ void conversation::list_models() {
 }
 
 /// The models of the server that is talked to, as `/model` names them.
-expected<std::vector<std::string>> conversation::models_of_server() {
+expected<std::vector<std::string>> conversation::models_of_server(
+    interrupts& signals) {
   const auto name = model_name();
   const auto known = settings_.models.find(name);
   if (known == settings_.models.end()) return std::vector<std::string>{};
   const auto& model = known->second;
   const auto* provider = config::provider_of(model);
   if (provider == nullptr) return std::vector<std::string>{};
+  prompt_.go_on();  // Ctrl-C ends the wait
+  const stop_while_starting stop{signals};
   model_talk with{std::make_shared<const config::config>(settings_)};
-  auto all = service::list_models(with.links, name, model);
+  auto all = service::list_models(with.links, name, model, stop.token());
   if (!all) return unexpected{std::move(all.error())};
   for (auto& x : *all) x.insert(0, provider->name + "/");
   return all;
@@ -132,7 +136,8 @@ void conversation::offer_models(interrupts& signals) {
       "Which model? /model PROVIDER/MODEL names any other.";
   auto chosen = prompt_.pick(question, rows, signals);
   if (chosen && *chosen == names.size()) {
-    auto all = models_of_server();
+    auto all = models_of_server(signals);
+    if (signals.asked_to_stop()) return note("Stopped.");
     if (!all) return complain(all.error());
     names = *std::move(all);
     if (names.empty()) return note(provider->name + " lists no models.");

@@ -127,9 +127,10 @@ std::string approval_dialog::prompt() const {
                 (is_others()    ? " with the changed arguments"
                  : is_changed() ? " with your arguments"
                                 : "") +
-                "? [y]es, [n]o, [e]dit, [a]lways, [v]iew, [s]top" +
+                "? " + (options_.plain ? "(a letter and Enter) " : "") +
+                "[y]es, [n]o, [e]dit, [a]lways, [v]iew, [s]top" +
                 (options_.stops == "the run" ? "" : " " + options_.stops) +
-                (options_.plain ? ", [?], and Enter > " : ", [?] > ");
+                ", [?] > ";
   return options_.ascii ? ascii_text(out) : out;
 }
 

@@ -82,6 +82,15 @@ std::string for_people(const error& x) {
               : ": " + without_advice(x.message.substr(at + why.size())));
 }
 
+std::string with_code(std::string text, std::string_view code) {
+  constexpr std::string_view between = ") (";
+  if (!text.ends_with(')')) return text.append(" (").append(code) + ")";
+  text.pop_back();
+  for (auto at = text.rfind(between); at != text.npos; at = text.rfind(between))
+    text.replace(at, between.size(), "; ");
+  return text.append("; ").append(code) + ")";
+}
+
 /// The run was ended, and with it this call.
 bool is_stopped(const events::tool_result& x) {
   return x.how == outcome::cancelled && x.err &&

@@ -63,16 +63,6 @@ std::string failure_text(const events::tool_result& x, bool verbose) {
   return message.starts_with(out) ? message : out + ": " + message;
 }
 
-/// What stands in brackets at its end is one pair, with the word for programs.
-std::string with_code(std::string text, std::string_view code) {
-  constexpr std::string_view between = ") (";
-  if (!text.ends_with(')')) return text.append(" (").append(code) + ")";
-  text.pop_back();
-  for (auto at = text.rfind(between); at != text.npos; at = text.rfind(between))
-    text.replace(at, between.size(), "; ");
-  return text.append("; ").append(code) + ")";
-}
-
 /// It did not run, and waits for a person behind the end of its run.
 bool is_proposed(const events::tool_result& x) {
   return x.how == outcome::denied && x.err &&
