@@ -26,7 +26,7 @@ namespace riffle::cli {
 namespace {
 
 /// Of so many inputs that stand in the line again.
-std::string held_text(std::size_t inputs) {
+std::string text_of_held(std::size_t inputs) {
   return inputs == 1 ? "What you had typed waits for your Enter."
                      : "What you had typed, " + std::to_string(inputs) +
                            " inputs, waits for your Enter, one by one.";
@@ -122,7 +122,7 @@ void conversation::finish_left(interrupts& signals) {
                 .finished = &finished,
                 .before_asking = [&] { early = prompt_.hold_early(); }},
                signals, room, io_);
-  if (early > 0) note(held_text(early));
+  if (early > 0) note(text_of_held(early));
   // What a person has just seen is what he goes on with.
   if (!session_ && !finished.value.empty()) session_ = std::move(finished);
 }
@@ -243,7 +243,7 @@ bool conversation::run_task(run_request asked, interrupts& signals) {
   if (signals.asked_to_leave() || prompt_.leaves_later()) return true;
   const auto waits = prompt_.hold_back();
   note("What it did and said is kept. " +
-       (waits == 0 ? "Say how to go on." : held_text(waits)));
+       (waits == 0 ? "Say how to go on." : text_of_held(waits)));
   return true;
 }
 

@@ -46,6 +46,12 @@ std::uint64_t tokens_of_tools(const std::string& agent,
   return out;
 }
 
+/// As `/context` counts them.
+std::string counted_tokens(std::uint64_t n) {
+  constexpr std::uint64_t exact = 1000;
+  return n < exact ? counted(n, "token") : short_count(n) + " tokens";
+}
+
 }  // namespace
 
 bool conversation::show(const chat_line& x) {
@@ -300,10 +306,10 @@ void conversation::cost() {
   if (!whole) return note("Nothing yet.");
   token_usage sum;
   for (const auto& x : whole->runs) add(sum, x.usage);
-  auto text = counted(sum.input_tokens, "token") + " in";
+  auto text = counted_tokens(sum.input_tokens) + " in";
   if (sum.cached_tokens.value_or(0) > 0)
-    text += " (" + std::to_string(*sum.cached_tokens) + " of them cached)";
-  text += ", " + counted(sum.output_tokens, "token") + " out";
+    text += " (" + short_count(*sum.cached_tokens) + " of them cached)";
+  text += ", " + counted_tokens(sum.output_tokens) + " out";
   text += sum.cost_usd ? ", " + money_text(*sum.cost_usd)
                        : "; no cost: its models have no price here";
   note(text);

@@ -19,7 +19,7 @@ namespace riffle::cli {
 
 namespace {
 
-constexpr std::size_t listed = 20;
+constexpr std::size_t most_listed = 20;
 constexpr std::size_t looked_through = 500;
 
 std::string this_folder() {
@@ -38,7 +38,7 @@ asking_sessions find_asking(runtime& rt) {
 }  // namespace
 
 void conversation::show_sessions() {
-  const auto all = rt_->sessions(listed);
+  const auto all = rt_->sessions(most_listed);
   if (!all) return complain(all.error());
   write(summaries_by_folder(*all, system_wall_time(), io_.err.columns(),
                             this_folder(), find_asking(*rt_)));
@@ -73,7 +73,7 @@ void conversation::offer_sessions(interrupts& signals) {
   for (const bool anywhere : {false, true})
     for (const auto& x : *all)
       if (x.runs > 0 && x.id != session_ && volley_of(x.last).empty() &&
-          plan_of(x.last).empty() && offered.size() < listed &&
+          plan_of(x.last).empty() && offered.size() < most_listed &&
           (anywhere ? folder_of(x.last) != here : folder_of(x.last) == here))
         offered.push_back(x);
   if (offered.empty()) return note("There is no other session yet.");

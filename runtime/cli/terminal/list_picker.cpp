@@ -15,9 +15,9 @@ namespace riffle::cli {
 namespace {
 
 constexpr std::string_view keys_text = "Up, Down, Enter; Esc: none";
-constexpr std::ptrdiff_t far = 1'000'000;
+constexpr std::ptrdiff_t all_the_way = 1'000'000;
 
-std::string painted(const std::string& row, const char* how, bool color) {
+std::string styled_row(const std::string& row, const char* how, bool color) {
   return color ? how + row + "\x1b[0m" : row;
 }
 
@@ -48,8 +48,8 @@ list_picker::outcome list_picker::on(const key& x) {
     case key_kind::up: move(-1); break;
     case key_kind::down:
     case key_kind::tab: move(1); break;
-    case key_kind::home: move(-far); break;
-    case key_kind::end: move(far); break;
+    case key_kind::home: move(-all_the_way); break;
+    case key_kind::end: move(all_the_way); break;
     case key_kind::text:
       typed_ += safe_line(x.text, 100);
       narrow();
@@ -83,14 +83,14 @@ std::vector<std::string> list_picker::draw(std::size_t columns,
   const auto room = std::max<std::size_t>(columns, 8) - 1;
   const auto most = std::max<std::size_t>(rows, 4) - 3;
   const auto count = std::min(most, shown_.size());
-  // The one that is chosen stands in the middle, as far as that goes.
+  // The one that is chosen stands in the middle, as all_the_way as that goes.
   const auto first =
       std::min(at_ - std::min(at_, count / 2), shown_.size() - count);
   std::vector<std::string> out{fit(question_, room)};
   for (auto i = first; i < first + count; ++i) {
     const bool here = i == at_;
     const auto row = fit((here ? "> " : "  ") + all_[shown_[i]], room);
-    out.push_back(here ? painted(row, "\x1b[1m", color) : row);
+    out.push_back(here ? styled_row(row, "\x1b[1m", color) : row);
   }
   if (shown_.empty()) out.push_back(fit("  nothing is called so", room));
   auto below = std::string{keys_text};
@@ -98,7 +98,7 @@ std::vector<std::string> list_picker::draw(std::size_t columns,
     below = std::to_string(at_ + 1) + " of " + std::to_string(shown_.size()) +
             ". " + below;
   if (!typed_.empty()) below = "\"" + typed_ + "\": " + below;
-  out.push_back(painted(fit(below, room), "\x1b[2m", color));
+  out.push_back(styled_row(fit(below, room), "\x1b[2m", color));
   return out;
 }
 

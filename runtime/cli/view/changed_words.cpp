@@ -22,8 +22,8 @@ bool is_inside(std::string_view x, std::size_t at) {
 }
 
 /// Of two lines, which begin with '-' and '+'.
-std::pair<changed_part, changed_part> compare(std::string_view before,
-                                              std::string_view after) {
+std::pair<changed_part, changed_part> changed_in(std::string_view before,
+                                                 std::string_view after) {
   const auto most = std::min(before.size(), after.size());
   std::size_t same = 1;
   while (same < most && before[same] == after[same]) ++same;
@@ -55,7 +55,7 @@ std::vector<changed_part> changed_words(const std::vector<std::string>& lines) {
     const auto added = count(i + gone, '+');
     if (gone == added)
       for (std::size_t k = i; k < i + gone; ++k)
-        std::tie(out[k], out[k + gone]) = compare(lines[k], lines[k + gone]);
+        std::tie(out[k], out[k + gone]) = changed_in(lines[k], lines[k + gone]);
     i += std::max<std::size_t>(gone + added, 1);
   }
   return out;
