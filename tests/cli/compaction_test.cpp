@@ -9,8 +9,8 @@ using cli::summary_of;
 
 namespace {
 
-storage::run_record run(const std::string& id, std::string_view task,
-                        std::string_view context) {
+storage::run_record of_task(const std::string& id, std::string_view task,
+                            std::string_view context) {
   storage::run_record x;
   x.id = run_id{id};
   x.task = task;
@@ -21,7 +21,8 @@ storage::run_record run(const std::string& id, std::string_view task,
   return x;
 }
 
-storage::message_record said(const std::string& run, const std::string& text) {
+storage::message_record its_answer(const std::string& run,
+                                   const std::string& text) {
   storage::message_record x;
   x.run = run_id{run};
   x.role = storage::message_role::assistant;
@@ -34,12 +35,12 @@ storage::message_record said(const std::string& run, const std::string& text) {
 TEST_CASE("a session that was summed up last goes on with its summary") {
   storage::session_snapshot x;
   CHECK_FALSE(summary_of(x));
-  x.runs = {run("a", "work", ""),
-            run("b", cli::compact_task, cli::compact_context)};
-  x.messages = {said("a", "done"), said("b", "We worked.")};
+  x.runs = {of_task("a", "work", ""),
+            of_task("b", cli::compact_task, cli::compact_context)};
+  x.messages = {its_answer("a", "done"), its_answer("b", "We worked.")};
   CHECK(summary_of(x) == "What came before, summed up:\nWe worked.");
   SECTION("not where it went on behind that") {
-    x.runs.push_back(run("c", "more", ""));
+    x.runs.push_back(of_task("c", "more", ""));
     CHECK_FALSE(summary_of(x));
   }
   SECTION("not of one that did not end well") {
@@ -47,7 +48,7 @@ TEST_CASE("a session that was summed up last goes on with its summary") {
     CHECK_FALSE(summary_of(x));
   }
   SECTION("not of a person's own words") {
-    x.runs.back() = run("b", cli::compact_task, "");
+    x.runs.back() = of_task("b", cli::compact_task, "");
     CHECK_FALSE(summary_of(x));
   }
   SECTION("not where nothing was said") {

@@ -192,6 +192,18 @@ void conversation::fresh() {
   note("A new session.");
 }
 
+void conversation::set_title(const std::string& title) {
+  if (title.empty()) return note("/title TEXT");
+  if (!session_) {
+    title_ = title;
+    return note("The session that your next task begins is called: " +
+                safe_line(title, 100));
+  }
+  if (!keep_title(title)) return;
+  note("Session " + short_id(session_->value) +
+       " is called: " + safe_line(title, 100));
+}
+
 bool conversation::keep_title(const std::string& title) {
   const auto done = rt_->set_state(*session_, "session_title", title);
   if (!done) complain(done.error());
