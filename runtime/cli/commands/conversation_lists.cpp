@@ -27,6 +27,11 @@ std::string this_folder() {
   return std::filesystem::current_path(gone).string();
 }
 
+/// A script has no server that could be asked what there is.
+const config::provider* provider_asked(const config::model_config& x) {
+  return x.dialect == "scripted" ? nullptr : config::provider_of(x);
+}
+
 asking_sessions find_asking(runtime& rt) {
   asking_sessions out;
   const auto open = rt.proposals({.undecided = true});
@@ -105,7 +110,7 @@ expected<std::vector<std::string>> conversation::models_of_server(
   const auto known = settings_.models.find(name);
   if (known == settings_.models.end()) return std::vector<std::string>{};
   const auto& model = known->second;
-  const auto* provider = config::provider_of(model);
+  const auto* provider = provider_asked(model);
   if (provider == nullptr) return std::vector<std::string>{};
   prompt_.go_on();  // Ctrl-C ends the wait
   const stop_while_starting stop{signals};
@@ -128,9 +133,8 @@ void conversation::offer_models(interrupts& signals) {
     rows.push_back(safe_line(named_model(x), 200) +
                    (x == now ? "  (now)" : ""));
   const auto known = settings_.models.find(now);
-  const auto* provider = known == settings_.models.end()
-                             ? nullptr
-                             : config::provider_of(known->second);
+  const auto* provider =
+      known == settings_.models.end() ? nullptr : provider_asked(known->second);
   if (provider != nullptr) rows.push_back("… the models of " + provider->name);
   const std::string question =
       "Which model? /model PROVIDER/MODEL names any other.";
