@@ -4,7 +4,7 @@
 #include "tests/support/catch.hpp"
 
 using namespace riffle::cli;
-using outcome = list_picker::outcome;
+using came_to = list_picker::outcome;
 
 namespace {
 
@@ -17,16 +17,16 @@ TEST_CASE("a list is chosen from with the arrows") {
   CHECK(x.draw(80, 24, false) ==
         std::vector<std::string>{"Which?", "> one", "  two", "  three",
                                  "Up, Down, Enter; Esc: none"});
-  CHECK(x.on({key_kind::up, {}}) == outcome::goes_on);
+  CHECK(x.on({key_kind::up, {}}) == came_to::goes_on);
   CHECK(x.at() == 0);
   x.on({key_kind::down, {}});
   CHECK(x.draw(80, 24, true)[2] == "\x1b[1m> two\x1b[0m");
   x.on({key_kind::end, {}});
   x.on({key_kind::down, {}});
   CHECK(x.at() == 2);
-  CHECK(x.on({key_kind::enter, {}}) == outcome::chosen);
-  CHECK(x.on({key_kind::interrupt, {}}) == outcome::left);
-  CHECK(x.on({key_kind::end_of_input, {}}) == outcome::left);
+  CHECK(x.on({key_kind::enter, {}}) == came_to::chosen);
+  CHECK(x.on({key_kind::interrupt, {}}) == came_to::left);
+  CHECK(x.on({key_kind::end_of_input, {}}) == came_to::left);
 }
 
 TEST_CASE("what is typed narrows a list") {
@@ -38,7 +38,7 @@ TEST_CASE("what is typed narrows a list") {
   CHECK(x.draw(80, 24, false).back() == "\"Thr\": Up, Down, Enter; Esc: none");
   x.on({key_kind::text, "x"});
   CHECK_FALSE(x.at());
-  CHECK(x.on({key_kind::enter, {}}) == outcome::goes_on);
+  CHECK(x.on({key_kind::enter, {}}) == came_to::goes_on);
   x.on({key_kind::kill_start, {}});
   CHECK(x.at() == 0);
 }
