@@ -53,12 +53,6 @@ bool is_as_shown(const storage::proposal_record& shown,
   return shown.basis.empty() || shown.basis == now.preview.basis;
 }
 
-/// What the changed arguments act on was shown to the person: what those before
-/// them would act on decides nothing.
-bool is_seen(const storage::decision_record& approval) {
-  return !approval.arguments.empty() && !approval.basis.empty();
-}
-
 }  // namespace
 
 bool still_holds(const storage::proposal_record& shown,
@@ -158,8 +152,7 @@ void proposal_tracker_state::on_second_look(const call_inspected& x) {
                            : asked.approved && !asked.doubted &&
                                  !is_blind(asked) &&
                                  still_holds(shown, *asked.approved, seen) &&
-                                 (is_seen(*asked.approved) || !x.changed ||
-                                  is_as_shown(shown, x.what));
+                                 (!x.changed || is_as_shown(shown, x.what));
   const bool granted =
       asked.again && !asked.approved && !spec->cause && x.what.granted;
   const auto next =

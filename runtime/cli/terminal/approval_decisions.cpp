@@ -63,6 +63,7 @@ void approval_prompt::decide(const approval_answer& answer) {
   x.arguments = answer.arguments;
   x.digest = about.digest;
   if (x.arguments) x.basis = basis_;
+  if (approves && x.arguments && x.always == always_scope::none) keep_answer();
   const auto result = around_.rt.decide(about.proposal, std::move(x));
   if (answer.what == kind::stop) around_.stop(about);
   if (!result) {
@@ -133,6 +134,7 @@ std::optional<storage::proposal_state> approval_prompt::known() {
   if (!found || found->empty()) return std::nullopt;
   folder_ = found->front().what.folder;
   replaces_ = found->front().what.replaces;
+  definition_ = found->front().what.definition;
   return std::move(found->front());
 }
 
@@ -155,6 +157,35 @@ bool approval_prompt::is_covered(const storage::proposal_record& what) {
   if (!done || done->verdict != decision_verdict::accepted) return false;
   around_.show("Not asked, " + safe_line(grant_text(*found), 200) + ": " +
                safe_line(waiting_.front().title, 200) + "\n");
+  return true;
+}
+
+/// Of a yes to arguments that were changed here, and to nothing beyond.
+void approval_prompt::keep_answer() {
+  auto& x = changes_[open_->about().id];
+  x.answered = open_->about().proposal;
+  x.basis = basis_;
+  x.definition = definition_;
+}
+
+/// It is asked again only since the arguments before those of the person would
+/// act on something else by now: what stands here is what he said yes to.
+bool approval_prompt::is_answered(const storage::proposal_record& what) {
+  const auto found = changes_.find(what.call);
+  if (found == changes_.end()) return false;
+  auto& x = found->second;
+  const auto answered = std::exchange(x.answered, {});
+  if (!x.stale || !x.here || answered.empty() || what.replaces != answered ||
+      x.basis.empty() || what.basis != x.basis || what.definition.empty() ||
+      what.definition != x.definition ||
+      !tools::are_same_arguments(x.made, what.arguments))
+    return false;
+  decision yes;
+  yes.approved = true;
+  yes.digest = what.digest;
+  const auto done = around_.rt.decide(what.id, std::move(yes));
+  if (!done || done->verdict != decision_verdict::accepted) return false;
+  if (around_.approved) around_.approved(what.id);
   return true;
 }
 
