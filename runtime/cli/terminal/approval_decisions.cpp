@@ -186,6 +186,7 @@ bool approval_prompt::is_answered(const storage::proposal_record& what) {
   const auto done = around_.rt.decide(what.id, std::move(yes));
   if (!done || done->verdict != decision_verdict::accepted) return false;
   if (around_.approved) around_.approved(what.id);
+  around_.show("Not asked: what you said yes to is unchanged.\n");
   return true;
 }
 
