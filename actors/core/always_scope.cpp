@@ -41,7 +41,7 @@ bool is_harmless(std::string_view command) {
 }
 
 /// Its first word names what it does; with others it is what is acted on, and
-/// the words behind it mean anything (`rm x *`, `curl URL *`, `make x *`).
+/// the words behind it mean anything (`rm x *`, `curl URL *`, `cp x *`).
 bool has_subcommands(std::string_view command) {
   return matches_any(
       "git hg svn gh glab cargo rustup go npm pnpm yarn pip pip3 pipx uv "
@@ -49,6 +49,56 @@ bool has_subcommands(std::string_view command) {
       "apt apt-get dnf yum zypper pacman apk brew snap flatpak systemctl "
       "dotnet gem bundle mix composer terraform conda nix find rg",
       command.substr(command.rfind('/') + 1));
+}
+
+bool is_builder(std::string_view command) {
+  return matches_any("make gmake ninja ctest pytest", command);
+}
+
+/// What is built or tested, by a name or a place below the folder; no variable,
+/// which may be a program.
+bool is_target(std::string_view word) {
+  constexpr std::string_view usual =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@+-";
+  return word.find_first_not_of(usual) == word.npos && !word.starts_with('/') &&
+         word.find("..") == word.npos;
+}
+
+/// How much at once, how loud; none that names a program or another file of
+/// rules.
+bool is_build_option(std::string_view word) {
+  if (word.starts_with("--"))
+    return matches_any(
+        "--keep-going --silent --quiet --verbose --no-print-directory "
+        "--output-on-failure --parallel --test-dir --target",
+        word);
+  const auto letters = word.substr(1, word.find_last_not_of("0123456789"));
+  return word == "-C" ||
+         (!letters.empty() &&
+          letters.find_first_not_of("jklsqvnxBV") == letters.npos);
+}
+
+/// A plain line that builds or tests what the project's own files say, and
+/// nothing else: its pattern, else nothing.
+std::string pattern_of_build(std::string_view plain) {
+  const auto first = plain.substr(0, plain.find(' '));
+  std::string out{first};
+  auto rest = plain.substr(first.size());
+  constexpr std::string_view build = " --build";
+  if (first == "cmake" && (rest == build || rest.starts_with(" --build "))) {
+    out += build;
+    rest.remove_prefix(build.size());
+  } else if (!is_builder(first)) {
+    return {};
+  }
+  while (!rest.empty()) {
+    rest.remove_prefix(1);
+    const auto word = rest.substr(0, rest.find(' '));
+    if (word.starts_with('-') ? !is_build_option(word) : !is_target(word))
+      return {};
+    rest.remove_prefix(word.size());
+  }
+  return out + " *";
 }
 
 /// And its second says only that the third does.
@@ -64,6 +114,7 @@ std::string pattern_of_command(std::string_view line) {
   const std::string_view text = *plain;
   const auto end = std::min(text.find(' '), text.size());
   const auto first = text.substr(0, end);
+  if (auto build = pattern_of_build(text); !build.empty()) return build;
   if (is_named_by_others(first)) return {};
   const auto rest = text.substr(std::min(end + 1, text.size()));
   const auto second = rest.substr(0, rest.find(' '));
@@ -114,8 +165,10 @@ bool always_matches(std::string_view pattern, const rule_subject& subject) {
   // Others let what follows mean anything.
   const auto command = pattern.substr(0, pattern.find(' '));
   if (subject.shell && pattern.ends_with(" *") && !has_subcommands(command) &&
-      !is_harmless(command))
-    return false;
+      !is_harmless(command)) {
+    const auto plain = plain_command(subject.text);
+    if (!plain || pattern_of_build(*plain) != pattern) return false;
+  }
   std::vector<approval_rule> rules{
       {std::string{pattern}, approval_policy::allow}};
   if (subject.shell && pattern.ends_with(" *"))

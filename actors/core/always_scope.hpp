@@ -17,6 +17,7 @@ using riffle::always_scope;
 /// The pattern that is offered for a call like this, or empty:
 ///
 ///     git status -s       git status *     (also "git status" alone)
+///     make -j2 test       make *
 ///     docs/plan.md        docs/*
 ///     notes.md            notes.md
 ///     https://a.org/x     https://a.org/*

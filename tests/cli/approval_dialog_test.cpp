@@ -287,6 +287,35 @@ TEST_CASE("what was changed of a call counts when it is asked about again") {
   }
 }
 
+TEST_CASE("changed arguments are shown as the tool tells what they do") {
+  auto about = a_write();
+  about.tool = "edit";
+  about.arguments =
+      R"({"new_string":"TWO","old_string":"two","path":"notes.md"})";
+  auto x = plain(about);
+  x.set_file("one\ntwo\n");
+  x.on_edited("one\nZWEI\n");
+  REQUIRE(x.edited());
+  // The file has got a line since, which the change keeps.
+  x.set_file("one\ntwo\nthree\n");
+  x.set_preview("@@ -1,3 +1,3 @@\n one\n-two\n+ZWEI\n three\n");
+  CHECK_THAT(begin(x), Contains("│ -two\n│ +ZWEI\n│  three\n"));
+  CHECK_THAT(begin(x), !Contains("-three"));
+  SECTION("and what cannot be done any more is kept for the editor") {
+    CHECK(x.drop_changes("old_string is not in notes.md") ==
+          "This cannot be done: old_string is not in notes.md\n"
+          "What you had changed is kept: 'e' opens it again.\n");
+    CHECK(x.prompt() == prompt);
+    CHECK(x.editable() == "one\nZWEI\n");
+    CHECK(x.on_line("y").decided == approval_answer{kind::yes, "", {}});
+  }
+  SECTION("of other ones it tells nothing") {
+    x.set_file("one\ntwo\n");
+    x.on_edited("one\nDREI\n");
+    CHECK_THAT(begin(x), Contains("+DREI"));
+  }
+}
+
 TEST_CASE("what is no JSON object changes nothing, and is kept") {
   auto about = a_write();
   about.tool = "other";

@@ -87,13 +87,28 @@ TEST_CASE("sessions begin anew, are listed, and are gone on with") {
   const auto id =
       at.written().substr(begin, at.written().find(' ', begin) - begin);
   CAPTURE(id);
-  say(at, "/resume", "/resume ID: /sessions shows them");
   say(at, "/resume none", "none");
   say(at, "/resume " + id, "Session ");
   REQUIRE(at.read_next("> first task"));
   REQUIRE(at.read_next("You said: first task"));
   say(at, "third task", "You said: third task");
   say(at, "/context", "2 runs, 4 messages");
+  say(at, "/title Of tea", "is called: Of tea");
+  SECTION("from a list") {
+    say(at, "/resume", "Go on with which session?");
+    REQUIRE(at.read_next("> "));
+    REQUIRE(at.read_next("second task"));
+    REQUIRE(at.read_next("Esc: none"));
+    at.type("\r");
+    REQUIRE(at.read_next("You said: second task"));
+    say(at, "/context", "1 run, 2 messages");
+  }
+  SECTION("or from none of it") {
+    say(at, "/resume", "Esc: none");
+    at.type("\x1b");
+    REQUIRE(at.read_next("No other session."));
+    say(at, "/context", "2 runs, 4 messages");
+  }
   CHECK(leave(at) == 0);
 }
 
@@ -103,11 +118,16 @@ TEST_CASE("model and agent are chosen, and what is unknown is said") {
   const talk x;
   terminal_program at{x.folder.path(), {"chat", "--no-color"}, 110};
   REQUIRE(at.read_next("/help shows"));
-  say(at, "/model", "model default (s)");
-  REQUIRE(at.read_next("or second (o)"));
+  say(at, "/model", "> default (s)  (now)");
+  REQUIRE(at.read_next("second (o)"));
+  REQUIRE(at.read_next("Esc: none"));
+  at.type("\x03");
+  REQUIRE(at.read_next("model default (s)"));
   say(at, "/model nothing-like-it", "nothing-like-it");
   say(at, "one", "You said: one");
-  say(at, "/model second", "model second");
+  say(at, "/model", "Esc: none");
+  at.type("\x1b[B\r");  // down
+  REQUIRE(at.read_next("model second"));
   say(at, "two", "The other heard: two");
   say(at, "/agent", "agent default");
   REQUIRE(at.read_next("or writer, model default (s)"));
@@ -177,6 +197,36 @@ TEST_CASE("a summary takes the place of what was said") {
   CHECK(leave(at) == 0);
   CHECK(x.text_of("out.txt").find("What came before, summed up:") !=
         std::string::npos);
+}
+
+TEST_CASE("a summary is there for who comes back, whatever the end was") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const talk x;
+  const bool killed = GENERATE(true, false);
+  CAPTURE(killed);
+  {
+    terminal_program at{x.folder.path(), {"chat", "--no-color"}, 110};
+    REQUIRE(at.read_next("/help shows"));
+    say(at, "one", "You said: one");
+    say(at, "/compact", "The next task begins a new session");
+    if (!killed) {
+      at.type("\x04");
+      REQUIRE(at.read_next("Go on: riffle -c, with the summary"));
+      CHECK(at.finish() == 0);
+    }
+  }
+  terminal_program at{x.folder.path(), {"chat", "-c", "--no-color"}, 110};
+  REQUIRE(at.read_next("> /compact"));
+  REQUIRE(at.read_next("The next task begins a new session with this summary"));
+  say(at, "/context", "Nothing yet");
+  say(at, "two", "You said: two");
+  say(at, "/save out.txt", "saved: out.txt");
+  CHECK(leave(at) == 0);
+  CHECK(at.written().find("Sum up this") == std::string::npos);
+  CHECK(x.text_of("out.txt").find("What came before, summed up:") !=
+        std::string::npos);
+  CHECK(x.text_of("out.txt").find("> one") == std::string::npos);
 }
 
 TEST_CASE("what is saved takes the place of no file") {

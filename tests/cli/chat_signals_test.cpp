@@ -89,3 +89,28 @@ TEST_CASE("a signal that ends programs ends a conversation with its run") {
   riffle.signal(SIGTERM);
   CHECK(riffle.finish() == 130);
 }
+
+TEST_CASE("Ctrl-Z leaves no line that is drawn over to the shell") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const odd_place at{
+      "tool = \"bash\"\narguments = { command = \"until test -e go; do "
+      "sleep 0.05; done\" }\n"};
+  terminal_program riffle{
+      at.folder.path(), {"chat", "--no-color", "--approve", "all"}, 80};
+  REQUIRE(riffle.read_next("\x1b[?2004h"));
+  riffle.type("go\r");
+  REQUIRE(riffle.read_next("Running: until"));
+  // Nobody looks after this terminal's jobs: it goes on at once.
+  riffle.signal(SIGTSTP);
+  REQUIRE(riffle.read_next("\x1b[?2004l"));
+  const auto before = riffle.written().rfind("\x1b[?2004l");
+  const auto drawn = riffle.written().rfind("Running: until", before);
+  CHECK(riffle.written().find("\x1b[J", drawn) < before);
+  REQUIRE(riffle.read_next("\x1b[?2004h"));
+  REQUIRE(riffle.read_next("Running: until"));
+  at.folder.write("go", "");
+  REQUIRE(riffle.read_next("It is done."));
+  riffle.type("\x04");
+  CHECK(riffle.finish() == 0);
+}

@@ -167,12 +167,15 @@ TEST_CASE("a conversation offers to finish what was interrupted") {
     REQUIRE(riffle.read_next("Running: "));
   }  // killed
   terminal_program riffle{folder.path(), {"chat", "-c", "--no-color"}, 80};
+  riffle.type("two\nand a beg");  // before anything stands there
   REQUIRE(riffle.read_next("A run of this folder was not finished: \"one\""));
+  CHECK(riffle.written().find("It was not finished.") == std::string::npos);
   REQUIRE(riffle.read_next("ne[v]er > "));
   // Whoever says no is asked again by the task that cannot begin.
   riffle.answer("n\n");
-  REQUIRE(riffle.read_next("\x1b[?2004h"));
-  riffle.type("two\r");
+  REQUIRE(riffle.read_next("What you had typed, 2 inputs, waits for your"));
+  REQUIRE(riffle.read_next("> two"));
+  riffle.type("\r");
   REQUIRE(riffle.read_next("ne[v]er > "));
   riffle.answer("v\n");
   REQUIRE(riffle.read_next("stays as it is"));
@@ -180,6 +183,24 @@ TEST_CASE("a conversation offers to finish what was interrupted") {
   REQUIRE(riffle::testing::eventually(
       [&] { return std::filesystem::remove(folder.path() / "a"); }));
   REQUIRE(riffle.read_next("You said: two"));
+  REQUIRE(riffle.read_next("> and a beg"));
+  riffle.type("\x03\x04");
+  CHECK(riffle.finish() == 0);
+}
+
+TEST_CASE("a text of many lines that comes before the prompt is one text") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const temp_folder folder;
+  prepare(folder, "[[steps]]\ntext = \"You said: {{task}}\"\n");
+  terminal_program riffle{folder.path(), {"chat", "--no-color"}, 80};
+  std::string text;
+  for (int i = 0; i < 60; ++i) text += "line " + std::to_string(i) + "\r";
+  riffle.type(text);
+  REQUIRE(riffle.read_next("[pasted text, "));
+  riffle.type(" and that\r");
+  REQUIRE(riffle.read_next("You said: line 0"));
+  REQUIRE(riffle.read_next("and that"));
   riffle.type("\x04");
   CHECK(riffle.finish() == 0);
 }

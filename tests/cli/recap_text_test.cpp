@@ -59,6 +59,9 @@ TEST_CASE("what has no end yet is not finished, or works elsewhere") {
   storage::session_snapshot x;
   add(x, "go", "", storage::run_state::active);
   CHECK(recap_text(x, {60}) == "\"go\"\n> go\nIt was not finished.\n");
+  // A question says so.
+  CHECK(recap_text(x, {.columns = 60, .offer_follows = true}) ==
+        "\"go\"\n> go\n");
   CHECK(recap_text(x, {60, false, false, true}) ==
         "\"go\"\n> go\nIt works in another terminal.\n");
 }

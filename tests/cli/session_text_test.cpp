@@ -89,6 +89,28 @@ TEST_CASE("of a session of another folder a list says where") {
         "…/long/way/down/to/where/it/is");
 }
 
+TEST_CASE("sessions of this folder stand above the others") {
+  const auto session = [](const std::string& id, const std::string& folder) {
+    session_summary x;
+    x.id = {id};
+    x.runs = 1;
+    x.last.started = before(180);
+    x.last.task = "task of " + id;
+    service::stored_request from;
+    from.folder = folder;
+    x.last.settings = service::to_json(from);
+    return x;
+  };
+  const std::vector<session_summary> all{session("far", "/a"),
+                                         session("near", "/b")};
+  CHECK(summaries_by_folder(all, now, 0, "/b", {session_id{"near"}}) ==
+        "near    3 min ago   asks         1 run    task of near\n"
+        "Of other folders:\n"
+        "far     3 min ago   active       1 run    task of far  in /a\n");
+  CHECK(summaries_by_folder({all[0]}, now, 0, "/b").find("Of other") ==
+        std::string::npos);
+}
+
 TEST_CASE("sessions of a volley and of a plan stand together") {
   const auto session = [](const std::string& id, const std::string& run,
                           const service::stored_request& from) {

@@ -197,7 +197,7 @@ TEST_CASE("what was tried in vain is told once") {
   };
   told_run same;
   CHECK(ends_as(same, "no server", 3) ==
-        "[ERROR] attempt 3 of 3 failed the same way (model_unreachable)\n");
+        "[ERROR] attempt 3 of 3 failed: no server (model_unreachable)\n");
   told_run other;
   CHECK(ends_as(other, "too slow", 3) ==
         "[ERROR] no server (model_unreachable)\n");
@@ -291,4 +291,52 @@ TEST_CASE("a run that did not complete says so at its end") {
   told_run verbose{verbosity::verbose};
   x.status = events::run_status::completed;
   CHECK(verbose(x).starts_with("[RUN] completed: 1 step"));
+}
+
+TEST_CASE("a call that was cut off is told in a person's words") {
+  told_run on;
+  on(made_call("bash", R"({"command":"make"})"));
+  auto end = its_end(outcome::interrupted, 0);
+  end.attempts = 1;
+  end.err = error{errc::interrupted, "bash",
+                  "the runtime stopped while this call was under way; its "
+                  "outcome is unknown: check before you repeat it"};
+  CHECK(on(end) ==
+        "[TOOL] bash: make ✗ interrupted: Riffle ended while it ran; nobody "
+        "knows how far it came\n");
+}
+
+TEST_CASE("who stops at a question is told so at the end, and not before") {
+  told_run on;
+  on(made_call("bash", R"({"command":"make"})"));
+  events::approval_required asked;
+  asked.proposal = {"p"};
+  asked.id = {"call_1"};
+  on(asked);
+  events::approval_resolved told;
+  told.proposal = {"p"};
+  told.id = {"call_1"};
+  told.how = events::proposal_outcome::denied;
+  told.by = "user";
+  told.reason = "the user stopped the run";
+  CHECK(on(told).empty());
+  CHECK(on(its_end(outcome::denied, 0)).empty());
+  CHECK(on(events::failure{{errc::cancelled, "run", "stopped by the user"}})
+            .empty());
+  events::run_finished end;
+  end.status = events::run_status::cancelled;
+  end.duration_ms = 3800;
+  CHECK(on(end) == "Stopped after 3.8s.\n");
+}
+
+TEST_CASE("an error ends with one pair of brackets") {
+  told_run on;
+  CHECK(on(events::failure{{errc::model_error, "m",
+                            "HTTP 401: no (check the API key) (it is that of "
+                            "$KEY)"}}) ==
+        "[ERROR] HTTP 401: no (check the API key; it is that of $KEY; "
+        "model_error)\n");
+  told_run other;
+  CHECK(other(events::failure{{errc::model_error, "m", "it (a) ends"}}) ==
+        "[ERROR] it (a) ends (model_error)\n");
 }

@@ -20,7 +20,12 @@ rule_subject place(const std::string& text) { return {.text = text}; }
 TEST_CASE("the pattern of a command is its first words") {
   CHECK(always_pattern(command("git status -s")) == "git status *");
   CHECK(always_pattern(command("git status")) == "git status *");
-  CHECK(always_pattern(command("make")) == "make");
+  CHECK(always_pattern(command("make")) == "make *");
+  CHECK(always_pattern(command("make -j2 test")) == "make *");
+  CHECK(always_pattern(command("ninja -C build riffle")) == "ninja *");
+  CHECK(always_pattern(command("ctest --test-dir build -j4")) == "ctest *");
+  CHECK(always_pattern(command("cmake --build build -j2")) ==
+        "cmake --build *");
   CHECK(always_pattern(command("ls -la docs")) == "ls *");
   CHECK(always_pattern(command("find src -name x")) == "find src *");
   CHECK(always_pattern(command("npm run build -- -x")) == "npm run build *");
@@ -36,8 +41,9 @@ TEST_CASE("no pattern is offered where it would say nothing") {
         "echo $(date)", "rm *", "echo 'a b'", "A=1 make", "",
         // What follows would be anything.
         "touch a", "mkdir -p a", "rm x", "mv a b", "chmod +x f",
-        "curl http://a/", "make foo.o", "gcc foo.c", "zip x.zip a",
-        "./build.sh fast", "npm run"}) {
+        "curl http://a/", "make CC=./s.sh", "make -C ../x", "ctest -S s.cmake",
+        "ninja -f x.ninja", "cmake -P s.cmake", "./make test", "gcc foo.c",
+        "zip x.zip a", "./build.sh fast", "npm run"}) {
     CAPTURE(text);
     CHECK(always_pattern(command(text)).empty());
   }
@@ -71,6 +77,16 @@ TEST_CASE("a pattern matches as a rule does, and never in doubt") {
   CHECK(always_matches("npm test *", command("npm test -- x")));
   CHECK_FALSE(
       always_matches("npm test *", command("npm test --script-shell=./s.sh")));
+  CHECK(always_matches("make *", command("make foo.o -j8")));
+  CHECK(always_matches("make *", command("make")));
+  for (const auto* text :
+       {"make CC=./s.sh", "make foo.o COMPILE.c=rm", "make -f x", "make -C /x",
+        "make --eval=x", "make 'CFLAGS=; touch x #'", "make; rm x",
+        "make SHELL=/bin/x", "gmake", "makex"}) {
+    CAPTURE(text);
+    CHECK_FALSE(always_matches("make *", command(text)));
+  }
+  CHECK_FALSE(always_matches("cmake --build *", command("cmake -P s.cmake")));
   CHECK_FALSE(always_matches("make foo.o *", command("make foo.o CC=./s.sh")));
   CHECK_FALSE(
       always_matches("make foo.o *", command("make foo.o COMPILE.c=rm")));

@@ -179,7 +179,7 @@ TEST_CASE("an approved call that is killed is not executed again") {
     acts.wait();
   }
   const auto asked = server.requests().size();
-  CHECK(run(folder, resume).status == 0);
+  CHECK(run(folder, resume).status == 1);
   CHECK(server.requests().size() == asked);  // it needs no model
   CHECK(folder.lines("effects").size() == 1);
   const auto results = of_type(log_of(folder), "tool_result");

@@ -102,7 +102,18 @@ void watched_work::on(const event& x) {
     ring(show_, "a call waits for your answer", io_);
 }
 
+/// Ctrl-Z: nothing that does not stay is left to the shell.
+void watched_work::stop_for_shell() {
+  if (prompt_) prompt_->stand_aside();
+  output_.leave_line();
+  if (typing_) typing_->step_aside();
+  suspension_.stop();
+  if (typing_) typing_->come_back();
+  if (prompt_) prompt_->come_back();
+}
+
 void watched_work::look_once(const taker& take) {
+  if (suspension_.asked()) stop_for_shell();
   title_.say(output_.doing(title_columns));
   if (prompt_ && signals_.asked_to_stop()) prompt_->leave();
   if (typing_) typing_->go_on();

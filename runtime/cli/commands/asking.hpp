@@ -17,6 +17,7 @@
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/terminal/approval_prompt.hpp"
 #include "runtime/cli/terminal/interrupts.hpp"
+#include "runtime/cli/terminal/suspension.hpp"
 #include "runtime/cli/terminal/waiting_log.hpp"
 #include "runtime/cli/terminal/window_title.hpp"
 #include "runtime/cli/view/work_output.hpp"
@@ -83,6 +84,7 @@ class watched_work {
 
  private:
   void go_on_above(const taker& take);
+  void stop_for_shell();
 
   work_output& output_;
   const show_options show_;
@@ -92,6 +94,7 @@ class watched_work {
   waiting_log log_;
   open_questions nobody_;
   chat_prompt* typing_;
+  suspension suspension_;
   bool came_ = false;  ///< something did, the last time
   std::optional<approval_prompt> prompt_;
 };

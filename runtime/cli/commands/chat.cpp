@@ -141,8 +141,10 @@ int execute(const chat_command& x, console& io) {
   {
     interrupts signals;
     if (const auto status = talk.begin(signals)) return *status;
-    if (talk.show_recap()) io.err.write("\n");
+    if (talk.show_recap(true)) io.err.write("\n");
     talk.finish_left(signals);
+    // Who names a session means all of it.
+    if (fresh || options.goes_on) talk.take_up_summary();
   }
   prompt.complete_with([&](std::string_view before) {
     return complete_chat(before, io.err.columns(), talk.prompts_for(before));

@@ -23,6 +23,17 @@
 
 namespace riffle::cli {
 
+namespace {
+
+/// Of so many inputs that stand in the line again.
+std::string text_of_held(std::size_t inputs) {
+  return inputs == 1 ? "What you had typed waits for your Enter."
+                     : "What you had typed, " + std::to_string(inputs) +
+                           " inputs, waits for your Enter, one by one.";
+}
+
+}  // namespace
+
 conversation::conversation(run_command options, config::config settings,
                            chat_prompt& prompt, console& io)
     : options_{std::move(options)},
@@ -83,7 +94,7 @@ std::string conversation::named_model(const std::string& name) const {
 }
 
 /// What was said last, for who goes on.
-bool conversation::show_recap() {
+bool conversation::show_recap(bool offer_follows) {
   const auto whole = snapshot();
   if (!whole || whole->runs.empty()) return false;
   const auto view = view_of(options_.common, options_.show, io_.out, io_.err);
@@ -93,9 +104,9 @@ bool conversation::show_recap() {
         return x.run.session == *session_ &&
                x.owner != storage::run_owner::gone;
       });
-  io_.err.write(
-      recap_text(*whole, {std::max<std::size_t>(io_.err.columns(), 20),
-                          view.rendered, view.styled, worked_on}));
+  io_.err.write(recap_text(
+      *whole, {std::max<std::size_t>(io_.err.columns(), 20), view.rendered,
+               view.styled, worked_on, offer_follows}));
   return true;
 }
 
@@ -103,12 +114,15 @@ void conversation::finish_left(interrupts& signals) {
   room_wait room{{}, signals, io_};
   prompt_.pause();
   session_id finished;
+  std::size_t early = 0;
   finish_first(*rt_,
                {.common = options_.common,
                 .show = options_.show,
                 .settings = settings_,
-                .finished = &finished},
+                .finished = &finished,
+                .before_asking = [&] { early = prompt_.hold_early(); }},
                signals, room, io_);
+  if (early > 0) note(text_of_held(early));
   // What a person has just seen is what he goes on with.
   if (!session_ && !finished.value.empty()) session_ = std::move(finished);
 }
@@ -217,19 +231,19 @@ bool conversation::run_task(run_request asked, interrupts& signals) {
   prompt_.go_on();
   prompt_.answer_with([this](const std::string& x) { return answer(x); });
   works_ = true;
-  watch({*rt_, *started,
-         asks ? open_keyboard(false) : std::optional<unique_fd>{}, &prompt_},
-        options_.common, options_.show, signals, room, io_);
+  const int status = watch(
+      {*rt_, *started, asks ? open_keyboard(false) : std::optional<unique_fd>{},
+       &prompt_},
+      options_.common, options_.show, signals, room, io_);
   works_ = false;
-  if (!title_.empty()) set_title(std::exchange(title_, {}));
+  if (!title_.empty()) keep_title(std::exchange(title_, {}));
+  if (!signals.asked_to_stop() && status == failed && can_erase())
+    note("Up and Enter tries it again.");
   if (!signals.asked_to_stop()) return true;
   if (signals.asked_to_leave() || prompt_.leaves_later()) return true;
   const auto waits = prompt_.hold_back();
-  note(std::string{"What it did and said is kept. "} +
-       (waits == 0   ? "Say how to go on."
-        : waits == 1 ? "What you had typed waits for your Enter."
-                     : "What you had typed, " + std::to_string(waits) +
-                           " inputs, waits for your Enter, one by one."));
+  note("What it did and said is kept. " +
+       (waits == 0 ? "Say how to go on." : text_of_held(waits)));
   return true;
 }
 
@@ -250,11 +264,10 @@ void conversation::shell(const std::string& command) {
 }
 
 std::string conversation::farewell() const {
-  if (!session_)
-    return summary_.empty()
-               ? std::string{}
-               : "The summary was not used: riffle -c goes on with the whole "
-                 "session.";
+  if (!session_ && !summary_.empty() && summed_up_)
+    return "Go on: riffle -c, with the summary, or riffle chat --session " +
+           short_id(summed_up_->value) + ", with all of it";
+  if (!session_) return {};
   return "Go on: riffle -c, or riffle chat --session " +
          short_id(session_->value);
 }

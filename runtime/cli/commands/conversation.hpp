@@ -30,8 +30,13 @@ class conversation {
   /// Offers to finish what a crash interrupted in this folder.
   void finish_left(interrupts& signals);
 
-  /// The end of what was said so far; false: nothing was.
-  bool show_recap();
+  /// The end of what was said so far; false: nothing was. `offer_follows`: to
+  /// finish what was left.
+  bool show_recap(bool offer_follows = false);
+
+  /// Goes on with the summary of a session that was summed up last; false: it
+  /// was not.
+  bool take_up_summary();
 
   /// What was typed. False: the person leaves.
   bool on(const std::string& text, interrupts& signals);
@@ -64,10 +69,16 @@ class conversation {
   void list_prompts(interrupts& signals);
   void run_prompt(const chat_line& x, interrupts& signals);
   void fresh();
-  void resume(const std::string& part);
+  void resume(const std::string& part, interrupts& signals);
+  void go_on_with(session_id session);
+  /// A list to choose from.
+  void offer_sessions(interrupts& signals);
+  void offer_models(interrupts& signals);
   void set_title(const std::string& title);
+  bool keep_title(const std::string& title);
   void choose_model(const std::string& name, interrupts& signals);
   void list_models();
+  expected<std::vector<std::string>> models_of_server(interrupts& signals);
   void list_agents();
   void choose_agent(const std::string& name);
   void plan();
@@ -94,7 +105,8 @@ class conversation {
   std::string told_;              ///< output of commands, for the next task
   std::string* shown_ = nullptr;  ///< else what is written goes out at once
   std::string summary_;           ///< of what came before, for the next task
-  std::string title_;             ///< for a session that has not begun
+  std::optional<session_id> summed_up_;  ///< … in that session
+  std::string title_;                    ///< for a session that has not begun
 };
 
 }  // namespace riffle::cli

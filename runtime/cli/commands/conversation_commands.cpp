@@ -10,7 +10,6 @@
 
 #include "actors/core/context_window.hpp"
 #include "actors/tools/call_records.hpp"
-#include "runtime/base/clock.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/cli/commands/conversation.hpp"
 #include "runtime/cli/terminal/choose.hpp"
@@ -23,14 +22,10 @@
 #include "runtime/cli/view/session_text.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/service/agent_tools.hpp"
-#include "runtime/service/match_id.hpp"
 
 namespace riffle::cli {
 
 namespace {
-
-constexpr std::size_t listed = 20;
-constexpr std::size_t looked_through = 500;
 
 /// Bytes of an output at a terminal; of a longer one its end.
 constexpr std::size_t most_shown = 256u << 10;
@@ -51,15 +46,13 @@ std::uint64_t tokens_of_tools(const std::string& agent,
   return out;
 }
 
-}  // namespace
-
-void conversation::show_sessions() {
-  const auto all = rt_->sessions(listed);
-  if (!all) return complain(all.error());
-  std::error_code gone;
-  const auto here = std::filesystem::current_path(gone).string();
-  write(summaries_text(*all, system_wall_time(), io_.err.columns(), here));
+/// As `/context` counts them.
+std::string counted_tokens(std::uint64_t n) {
+  constexpr std::uint64_t exact = 1000;
+  return n < exact ? counted(n, "token") : short_count(n) + " tokens";
 }
+
+}  // namespace
 
 bool conversation::show(const chat_line& x) {
   const auto& word = x.word;
@@ -97,11 +90,15 @@ std::optional<std::string> conversation::answer(const std::string& text) {
 bool conversation::command(const chat_line& x, interrupts& signals) {
   const auto& word = x.word;
   if (word == "quit") return false;
+  if (x.rest.empty() && word == "model") {
+    offer_models(signals);
+    return true;
+  }
   if (show(x)) return true;
   if (word == "new") {
     fresh();
   } else if (word == "resume") {
-    resume(x.rest);
+    resume(x.rest, signals);
   } else if (word == "title") {
     set_title(x.rest);
   } else if (word == "model") {
@@ -195,30 +192,22 @@ void conversation::fresh() {
   note("A new session.");
 }
 
-void conversation::resume(const std::string& part) {
-  if (part.empty()) return note("/resume ID: /sessions shows them");
-  const auto all = rt_->sessions(looked_through);
-  if (!all) return complain(all.error());
-  std::vector<session_id> ids;
-  for (const auto& x : *all) ids.push_back(x.id);
-  const auto found = service::match_id(part, ids);
-  if (!found) return complain(found.error());
-  session_ = *found;
-  title_.clear();
-  told_.clear();
-  summary_.clear();
-  note("Session " + short_id(session_->value) + ".");
-  show_recap();
-}
-
 void conversation::set_title(const std::string& title) {
   if (title.empty()) return note("/title TEXT");
   if (!session_) {
     title_ = title;
-    return;
+    return note("The session that your next task begins is called: " +
+                safe_line(title, 100));
   }
+  if (!keep_title(title)) return;
+  note("Session " + short_id(session_->value) +
+       " is called: " + safe_line(title, 100));
+}
+
+bool conversation::keep_title(const std::string& title) {
   const auto done = rt_->set_state(*session_, "session_title", title);
   if (!done) complain(done.error());
+  return done.has_value();
 }
 
 /// One that the runtime does not know yet needs a runtime that does.
@@ -235,14 +224,6 @@ void conversation::choose_model(const std::string& name, interrupts& signals) {
   settings_ = std::move(before);
   options_.choices.model.reset();
   begin(signals);
-}
-
-void conversation::list_models() {
-  const auto now = model_name();
-  note("model " + named_model(now));
-  for (const auto& [name, model] : settings_.models)
-    if (name != now) note("  or " + named_model(name));
-  note("/model NAME takes another one; any PROVIDER/MODEL is a name");
 }
 
 void conversation::list_agents() {
@@ -337,34 +318,13 @@ void conversation::cost() {
   if (!whole) return note("Nothing yet.");
   token_usage sum;
   for (const auto& x : whole->runs) add(sum, x.usage);
-  auto text = counted(sum.input_tokens, "token") + " in";
+  auto text = counted_tokens(sum.input_tokens) + " in";
   if (sum.cached_tokens.value_or(0) > 0)
-    text += " (" + std::to_string(*sum.cached_tokens) + " of them cached)";
-  text += ", " + counted(sum.output_tokens, "token") + " out";
-  if (sum.cost_usd) text += ", " + money_text(*sum.cost_usd);
+    text += " (" + short_count(*sum.cached_tokens) + " of them cached)";
+  text += ", " + counted_tokens(sum.output_tokens) + " out";
+  text += sum.cost_usd ? ", " + money_text(*sum.cost_usd)
+                       : "; no cost: its models have no price here";
   note(text);
-}
-
-void conversation::compact(interrupts& signals) {
-  if (!snapshot()) return note("There is nothing to sum up yet.");
-  const auto before = *session_;
-  auto asked = request(
-      "Sum up this conversation for somebody who goes on with it and sees "
-      "nothing else: what was asked, what was decided and why, which files "
-      "were changed and how, what is open. Call no tools.");
-  asked.approval = approve::none;
-  if (!run_task(std::move(asked), signals)) return;
-  const auto whole = snapshot();
-  const bool done = whole &&
-                    whole->runs.back().state == storage::run_state::completed &&
-                    !whole->messages.empty();
-  if (!done) return note("There is no summary; the session stays as it is.");
-  summary_ = "What came before, summed up:\n" + whole->messages.back().text;
-  session_.reset();
-  note(
-      "The next task begins a new session with this summary. The old one: "
-      "/resume " +
-      short_id(before.value));
 }
 
 void conversation::save(const std::string& file) {

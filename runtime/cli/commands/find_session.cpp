@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "runtime/cli/commands/compaction.hpp"
 #include "runtime/cli/terminal/choose.hpp"
 #include "runtime/service/open_journal.hpp"
 
@@ -78,6 +79,14 @@ std::optional<std::string> session_finder::model_of(const session_id& session,
   // The configuration may not have it any more.
   if (!choose_model(place->second, settings_)) place->second.reset();
   return place->second;
+}
+
+std::optional<std::string> session_finder::summary_of(
+    const session_id& session) {
+  const auto all = records();
+  if (!all) return std::nullopt;
+  const auto whole = (*all)->show(session);
+  return whole ? cli::summary_of(*whole) : std::nullopt;
 }
 
 expected<session_id> known_session(const config::config& settings,

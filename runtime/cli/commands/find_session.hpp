@@ -37,6 +37,10 @@ class session_finder {
   std::optional<std::string> model_of(const session_id& session,
                                       const std::string& agent);
 
+  /// Of one that was summed up last: what the next task is told of it, which
+  /// begins a session of its own.
+  std::optional<std::string> summary_of(const session_id& session);
+
  private:
   expected<const service::sessions*> records();
   expected<session_id> find(const std::string& named);

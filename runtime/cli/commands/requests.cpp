@@ -89,6 +89,12 @@ expected<void> request_maker::complete(run_request& x,
   if (!session) return unexpected{std::move(session.error())};
   x.session = std::move(*session);
   if (x.session && !x.model) x.model = sessions_.model_of(*x.session, x.agent);
+  const bool newest = goes_on && !named && x.session;
+  if (const auto summary =
+          newest ? sessions_.summary_of(*x.session) : std::nullopt) {
+    x.session.reset();
+    add_to_context(x.context, *summary);
+  }
   return check_attachments(x, settings_);
 }
 

@@ -16,6 +16,7 @@
 #include "runtime/cli/terminal/choose.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/service/run_folder.hpp"
+#include "runtime/service/stored_request.hpp"
 
 namespace riffle::cli {
 
@@ -130,6 +131,15 @@ std::optional<int> go_by_its_configuration(
   return std::nullopt;
 }
 
+/// It executed what was approved, and nobody knows what came of that.
+bool is_cut_execution(runtime& rt, const storage::run_record& x) {
+  if (!service::request_from_json(x.settings).cause) return false;
+  const auto now = rt.session(x.session);
+  return now && std::ranges::any_of(now->calls, [&](const auto& call) {
+           return call.run == x.id && call.how == outcome::interrupted;
+         });
+}
+
 }  // namespace
 
 int execute(const resume_command& given, console& io) {
@@ -182,8 +192,10 @@ int execute(const resume_command& given, console& io) {
     return now && !unfinished(*now) ? nothing_to_do(*now, io, x.common)
                                     : report(resumed.error(), io);
   }
-  return watch_any({*rt, *resumed, std::move(keyboard)}, x.common, x.show,
-                   signals, room, io);
+  const int status = watch_any({*rt, *resumed, std::move(keyboard)}, x.common,
+                               x.show, signals, room, io);
+  return status == completed && is_cut_execution(*rt, *active) ? failed
+                                                               : status;
 }
 
 }  // namespace riffle::cli

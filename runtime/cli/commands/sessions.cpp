@@ -53,8 +53,14 @@ int list(const sessions_command& x, const service::sessions& all, console& io) {
   if (!found) return report(found.error(), io);
   if (x.common.output == output_kind::text) {
     std::error_code gone;
-    io.out.write(summaries_text(*found, system_wall_time(), io.out.columns(),
-                                std::filesystem::current_path(gone).string()));
+    const auto here = std::filesystem::current_path(gone).string();
+    // Scripts get them by time.
+    const auto text = io.out.is_terminal()
+                          ? summaries_by_folder(*found, system_wall_time(),
+                                                io.out.columns(), here)
+                          : summaries_text(*found, system_wall_time(),
+                                           io.out.columns(), here);
+    io.out.write(text);
   }
   return write_list(
       *found, x.common, "no sessions yet: 'riffle run TASK' begins one",

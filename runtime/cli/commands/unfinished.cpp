@@ -49,8 +49,8 @@ std::string unfinished_text(const storage::run_record& x, wall_time now,
            " (its task \"" + safe_line(x.task, 60) + "\" was begun " +
            short_duration(static_cast<std::uint64_t>(ms)) + " ago).";
   return "A run of this folder was not finished: \"" + safe_line(x.task, 60) +
-         "\" (session " + safe_line(x.session.value, 64) + ", begun " +
-         short_duration(static_cast<std::uint64_t>(ms)) + " ago).";
+         "\" (session " + safe_line(short_id(x.session.value), 64) +
+         ", begun " + short_duration(static_cast<std::uint64_t>(ms)) + " ago).";
 }
 
 namespace {
@@ -133,6 +133,7 @@ int finish_first(runtime& rt, const next_work& x, interrupts& signals,
   io.say(what + "\n");
   std::vector<answer> answers{{"y", "yes", "[y]es"}, {"n", "no", "[n]o"}};
   if (volley.empty()) answers.push_back({"v", "never", "ne[v]er"});
+  if (x.before_asking) x.before_asking();
   const auto given = ask(
       "Finish it first?", answers, keyboard->get(),
       [&] { return signals.asked_to_stop(); }, io);

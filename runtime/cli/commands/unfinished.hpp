@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +35,8 @@ struct next_work {
   bool stdin_is_taken = false;  ///< nobody can type there
   /// The session of a run that was finished, if that is wanted.
   session_id* finished = nullptr;
+  /// Called before a person is asked: what was typed until now is no answer.
+  std::function<void()> before_asking = {};
 };
 
 /// Before `run` starts its tasks, and at the beginning of `chat`: a run that a

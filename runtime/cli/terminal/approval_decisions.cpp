@@ -63,6 +63,7 @@ void approval_prompt::decide(const approval_answer& answer) {
   x.arguments = answer.arguments;
   x.digest = about.digest;
   if (x.arguments) x.basis = basis_;
+  if (approves && x.arguments && x.always == always_scope::none) keep_answer();
   const auto result = around_.rt.decide(about.proposal, std::move(x));
   if (answer.what == kind::stop) around_.stop(about);
   if (!result) {
@@ -133,6 +134,7 @@ std::optional<storage::proposal_state> approval_prompt::known() {
   if (!found || found->empty()) return std::nullopt;
   folder_ = found->front().what.folder;
   replaces_ = found->front().what.replaces;
+  definition_ = found->front().what.definition;
   return std::move(found->front());
 }
 
@@ -155,6 +157,36 @@ bool approval_prompt::is_covered(const storage::proposal_record& what) {
   if (!done || done->verdict != decision_verdict::accepted) return false;
   around_.show("Not asked, " + safe_line(grant_text(*found), 200) + ": " +
                safe_line(waiting_.front().title, 200) + "\n");
+  return true;
+}
+
+/// Of a yes to arguments that were changed here, and to nothing beyond.
+void approval_prompt::keep_answer() {
+  auto& x = changes_[open_->about().id];
+  x.answered = open_->about().proposal;
+  x.basis = basis_;
+  x.definition = definition_;
+}
+
+/// It is asked again only since the arguments before those of the person would
+/// act on something else by now: what stands here is what he said yes to.
+bool approval_prompt::is_answered(const storage::proposal_record& what) {
+  const auto found = changes_.find(what.call);
+  if (found == changes_.end()) return false;
+  auto& x = found->second;
+  const auto answered = std::exchange(x.answered, {});
+  if (!x.stale || !x.here || answered.empty() || what.replaces != answered ||
+      x.basis.empty() || what.basis != x.basis || what.definition.empty() ||
+      what.definition != x.definition ||
+      !tools::are_same_arguments(x.made, what.arguments))
+    return false;
+  decision yes;
+  yes.approved = true;
+  yes.digest = what.digest;
+  const auto done = around_.rt.decide(what.id, std::move(yes));
+  if (!done || done->verdict != decision_verdict::accepted) return false;
+  if (around_.approved) around_.approved(what.id);
+  around_.show("Not asked: what you said yes to is unchanged.\n");
   return true;
 }
 
@@ -219,23 +251,35 @@ bool approval_prompt::was_changed() const {
 /// What the changed arguments act on is not what the person saw.
 void approval_prompt::show_changed() {
   open_->leave_part();  // how far it reaches was asked of another thing
-  bind_changes();
+  const auto cannot = drop_what_cannot_be(bind_changes());
   show_above(
-      "Nothing was decided: what it works on has changed since you saw it. It "
-      "stands here as it is now.\n");
+      "Nothing was decided: what it works on has changed since you saw "
+      "it. " +
+      (cannot.empty() ? "It stands here as it is now.\n" : cannot));
   has_picture_ = true;
   open_gate();
   if (is_plain()) show_plain();
 }
 
-void approval_prompt::bind_changes() {
+/// If they cannot be done any more: why, for the person.
+std::string approval_prompt::bind_changes() {
   basis_.clear();
-  if (!open_->edited()) return;
+  if (!open_->edited()) return {};
   // In front of the file: what is written in between is outdated at the answer.
   auto seen =
       around_.rt.preview_change(open_->about().proposal, *open_->edited());
-  basis_ = seen ? std::move(seen->basis) : std::string{"unknown"};
   look_at_file();
+  basis_ = seen ? std::move(seen->basis) : std::string{"unknown"};
+  if (seen && !seen->preview.empty())
+    open_->set_preview(std::move(seen->preview));
+  return seen ? std::string{} : seen.error().message;
+}
+
+/// What was changed before the file was: `why` it cannot be done any more, or
+/// nothing. What to say of that.
+std::string approval_prompt::drop_what_cannot_be(const std::string& why) {
+  if (why.empty() || !open_->edited()) return {};
+  return open_->drop_changes(why);
 }
 
 /// Whether it is asked about behind what this terminal, or another, has changed
@@ -251,8 +295,8 @@ std::string approval_prompt::take_up_changes() {
   if (same || x.text.empty()) return {};
   look_at_file();
   auto said = open_->take_up(x.text, x.of);
-  bind_changes();
-  return said;
+  const auto cannot = drop_what_cannot_be(bind_changes());
+  return cannot.empty() ? said : cannot;
 }
 
 /// What it showed is not so any more, and what is so is asked next.

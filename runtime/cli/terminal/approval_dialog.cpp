@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "actors/core/plain_command.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/approval_picture.hpp"
@@ -41,26 +42,24 @@ call_edit approval_dialog::edit() const {
   return {about_.tool, edited_.value_or(about_.arguments), file_};
 }
 
+events::approval_required approval_dialog::shown() const {
+  auto out = about_;
+  if (!edited_) return out;
+  out.arguments = *edited_;
+  out.preview = preview_.value_or(edit().preview_of(*edited_));
+  return out;
+}
+
 std::vector<std::string> approval_dialog::picture() const {
-  auto shown = about_;
-  if (edited_) {
-    shown.arguments = *edited_;
-    shown.preview = edit().preview_of(*edited_);
-  }
-  return approval_picture(shown, is_changed(),
+  return approval_picture(shown(), is_changed(),
                           {options_.columns, options_.rows, options_.color,
                            options_.ascii, false, is_others()});
 }
 
 std::string approval_dialog::what_it_does(bool whole) const {
-  auto shown = about_;
-  if (edited_) {
-    shown.arguments = *edited_;
-    shown.preview = edit().preview_of(*edited_);
-  }
   std::string out;
   for (const auto& row :
-       approval_picture(shown, is_changed(),
+       approval_picture(shown(), is_changed(),
                         {options_.columns, options_.rows, options_.color,
                          options_.ascii, whole, is_others()}))
     out += row + "\n";
@@ -71,12 +70,27 @@ std::string approval_dialog::scopes() const {
   std::string out =
       "Always, without a question, for\n"
       "  c  calls with exactly these arguments\n";
-  if (has_pattern()) out += "  p  " + pattern_words() + "\n";
+  out += has_pattern() ? "  p  " + pattern_words() + "\n" : why_no_pattern();
   return out + "  t  every call of " + safe_line(about_.tool, 64) +
          "\nin this session; a capital letter: in every session of this "
          "folder.\n'riffle proposals always' lists it and takes it back.\n"
          "Which? [c]all, " +
          (has_pattern() ? "[p]attern, " : "") + "[t]ool, [b]ack > ";
+}
+
+/// Of a command, whose beginning is what people look for there.
+std::string approval_dialog::why_no_pattern() const {
+  if (about_.tool != "bash" || edited_) return {};
+  const auto x = nlohmann::json::parse(about_.arguments, nullptr, false);
+  if (!x.is_object() || !x.contains("command") || !x["command"].is_string())
+    return {};
+  const auto line = x["command"].get<std::string>();
+  const auto plain = core::plain_command(line);
+  if (!plain)
+    return "  (no pattern: the line is more than one plain command)\n";
+  return "  (no pattern: what follows " +
+         safe_line(plain->substr(0, plain->find(' ')), 40) +
+         " can mean anything)\n";
 }
 
 std::string approval_dialog::pattern_words() const {
@@ -113,7 +127,8 @@ std::string approval_dialog::prompt() const {
                 (is_others()    ? " with the changed arguments"
                  : is_changed() ? " with your arguments"
                                 : "") +
-                "? [y]es, [n]o, [e]dit, [a]lways, [v]iew, [s]top" +
+                "? " + (options_.plain ? "(a letter and Enter) " : "") +
+                "[y]es, [n]o, [e]dit, [a]lways, [v]iew, [s]top" +
                 (options_.stops == "the run" ? "" : " " + options_.stops) +
                 ", [?] > ";
   return options_.ascii ? ascii_text(out) : out;
@@ -196,7 +211,11 @@ dialog_step approval_dialog::choose(std::string_view word,
                      : std::move(all));
   }
   if (is_one_of(word, "?", "help") || word == "h") return shows(help());
-  return {};
+  // Where lines are read an Enter alone says nothing.
+  return word.empty() ? dialog_step{}
+                      : shows(
+                            "That is no answer: one of y, n, e, a, v, s, ? "
+                            "and Enter.\n");
 }
 
 dialog_step approval_dialog::on_key(std::string_view letter) {
@@ -229,6 +248,7 @@ void approval_dialog::set_file(std::optional<std::string> content) {
 dialog_step approval_dialog::on_edited(std::string_view text) {
   broken_.reset();
   left_.reset();
+  preview_.reset();
   if (edit().ending() == ".json" && trimmed(text).empty())
     return shows("Nothing came back; the arguments are as they were.\n");
   const auto now = edit().arguments_of(text);
@@ -257,6 +277,13 @@ std::string approval_dialog::take_up(const std::string& changes,
   }
   broken_ = changes;
   return "What you had changed of it is kept: 'e' opens it again.\n";
+}
+
+std::string approval_dialog::drop_changes(std::string_view why) {
+  edited_.reset();
+  preview_.reset();
+  broken_ = std::exchange(left_, std::nullopt);
+  return refused(why) + "What you had changed is kept: 'e' opens it again.\n";
 }
 
 std::string approval_dialog::refused(std::string_view why) const {

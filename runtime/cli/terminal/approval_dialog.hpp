@@ -80,6 +80,11 @@ class approval_dialog {
   [[nodiscard]] const std::optional<std::string>& edited() const noexcept {
     return edited_;
   }
+  /// What they would do now, as the tool itself tells.
+  void set_preview(std::string preview) { preview_ = std::move(preview); }
+  /// They cannot be done any more: back to the arguments as they were, what
+  /// came from the editor is kept. Whole lines for the person.
+  std::string drop_changes(std::string_view why);
   /// What was allowed for further calls, in words.
   [[nodiscard]] std::string granted(always_scope scope, bool kept) const;
   void back() { for_ = waiting::choice; }
@@ -127,7 +132,9 @@ class approval_dialog {
  private:
   enum class waiting : std::uint8_t { choice, reason, scope };
 
+  [[nodiscard]] events::approval_required shown() const;
   [[nodiscard]] std::string scopes() const;
+  [[nodiscard]] std::string why_no_pattern() const;
   [[nodiscard]] std::string pattern_words() const;
   [[nodiscard]] call_edit edit() const;
   [[nodiscard]] std::string help() const;
@@ -142,9 +149,10 @@ class approval_dialog {
   events::approval_required about_;
   dialog_options options_;
   waiting for_ = waiting::choice;
-  std::optional<std::string> edited_;  ///< compact
-  std::optional<std::string> broken_;  ///< came back, and cannot be used
-  std::optional<std::string> left_;    ///< by the editor: `edited_` of it
+  std::optional<std::string> edited_;   ///< compact
+  std::optional<std::string> preview_;  ///< of `edited_`
+  std::optional<std::string> broken_;   ///< came back, and cannot be used
+  std::optional<std::string> left_;     ///< by the editor: `edited_` of it
   std::optional<std::string> file_;
   bool changed_ = false;
   bool others_ = false;  ///< `changed_` not by the person here

@@ -50,6 +50,11 @@ void approval_prompt::on(const event& x) {
   const auto* answered = std::get_if<events::approval_resolved>(&x.body);
   if (answered == nullptr) return;
   if (settling_ == answered->proposal) settling_ = {};
+  if (const auto changed = changes_.find(answered->id);
+      changed != changes_.end())
+    changed->second.stale =
+        answered->how == events::proposal_outcome::cancelled &&
+        answered->reason == stale_reason;
   if (!answered->arguments.empty()) {
     auto& x = changes_[answered->id];
     x.here = x.here && tools::are_same_arguments(x.made, answered->arguments);
@@ -173,7 +178,8 @@ void approval_prompt::look(std::chrono::milliseconds limit) {
   if (!open_) {
     // A log that is shown from its beginning holds what was decided long ago.
     const auto found = known();
-    if (found && (found->decided || is_covered(found->what)))
+    if (found &&
+        (found->decided || is_covered(found->what) || is_answered(found->what)))
       return waiting_.pop_front();
     ask();
   }

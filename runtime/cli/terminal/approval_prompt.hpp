@@ -84,6 +84,10 @@ class approval_prompt {
   /// Others have written meanwhile; `erased`: and used `erasure` before.
   void uncovered(bool erased);
 
+  /// The process is stopped: the question goes, and comes back with it.
+  void stand_aside();
+  void come_back();
+
   /// The person asked for the end: nothing follows behind the open prompt.
   void leave();
 
@@ -114,7 +118,8 @@ class approval_prompt {
   std::string keep_part(events::proposal_outcome how, std::string_view why);
   void keep_changes(const std::string& made);
   /// To what the changed arguments that stand there would act on.
-  void bind_changes();
+  std::string bind_changes();
+  std::string drop_what_cannot_be(const std::string& why);
   void show_changed();
   void show_plain();
   std::string take_up_changes();
@@ -123,6 +128,8 @@ class approval_prompt {
   [[nodiscard]] std::optional<file_mark> file_mark_now() const;
   [[nodiscard]] std::optional<storage::proposal_state> known();
   bool is_covered(const storage::proposal_record& what);
+  void keep_answer();
+  bool is_answered(const storage::proposal_record& what);
   [[nodiscard]] bool in_foreground() const;
   void show_after_stop();
   void take_escape();
@@ -155,9 +162,10 @@ class approval_prompt {
   /// Of the question that was answered last; its event is still on its way.
   proposal_id settling_;
   std::chrono::steady_clock::time_point settling_until_{};
-  std::string folder_;    ///< where that call would run
-  proposal_id replaces_;  ///< which question it is asked behind
-  std::string refused_;   ///< what was said of its last answer
+  std::string folder_;      ///< where that call would run
+  proposal_id replaces_;    ///< which question it is asked behind
+  std::string definition_;  ///< of its tool
+  std::string refused_;     ///< what was said of its last answer
   /// The file that it is about, as it was when it was shown.
   std::optional<file_mark> file_;
   bool outdated_ = false;   ///< it is another one since
@@ -174,7 +182,11 @@ class approval_prompt {
     std::string of;
     std::string text;
     std::string made;
-    bool here = false;  ///< `made` by the person at this terminal
+    bool here = false;         ///< `made` by the person at this terminal
+    proposal_id answered{};    ///< who said yes to `made` there …
+    std::string basis{};       ///< … as it acts on this, …
+    std::string definition{};  ///< … by this tool
+    bool stale = false;  ///< which does not hold for what it was before `made`
   };
   std::map<call_id, call_changes> changes_;
   std::string basis_;  ///< of the arguments that were changed here

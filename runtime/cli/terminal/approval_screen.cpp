@@ -209,6 +209,21 @@ void approval_prompt::on_escape() {
   show_again();
 }
 
+void approval_prompt::stand_aside() {
+  if (mode_) mode_->set(typing_mode::lines);
+  if (!open_ || is_plain() || drawn_.empty()) return;
+  around_.show(erasure());
+  drawn_.clear();
+  has_picture_ = true;
+}
+
+void approval_prompt::come_back() {
+  if (mode_) mode_->set(typing_mode::keys);
+  if (!open_) return;
+  continued_ = times_continued();
+  is_plain() ? around_.show(open_->prompt()) : show_again();
+}
+
 /// Behind Ctrl-Z and `fg` other lines stand there.
 void approval_prompt::show_after_stop() {
   if (mode_) mode_->set(typing_mode::keys);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include "runtime/cli/terminal/editor.hpp"
 #include "runtime/cli/terminal/erasure.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/suspension.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 
 namespace riffle::cli {
@@ -49,12 +49,6 @@ bool chat_prompt::read_some(std::string& out, int wait_ms) {
     return false;
   }
   out.assign(piece.data(), static_cast<std::size_t>(n));
-  // Where lines were read, the terminal made a line feed of Enter; here that is
-  // a key of its own.
-  const auto early = std::min(early_, out.size());
-  std::replace(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(early),
-               '\n', '\r');
-  early_ -= early;
   return true;
 }
 
@@ -108,10 +102,18 @@ void chat_prompt::end_line() {
 /// As Ctrl-Z does elsewhere: the terminal is the shell's until it goes on.
 void chat_prompt::suspend() {
   end_line();
-  mode_.set(typing_mode::lines);
-  screen_.write(paste_off);
-  ::kill(0, SIGTSTP);
+  step_aside();
+  stop_group();
   begin_raw();
+}
+
+void chat_prompt::step_aside() {
+  pause();
+  if (!plain_) screen_.write(paste_off);
+}
+
+void chat_prompt::come_back() {
+  if (!plain_) screen_.write(paste_on);
 }
 
 /// The text in $VISUAL or $EDITOR.
@@ -144,8 +146,9 @@ void chat_prompt::begin_raw() {
   const bool read_lines = mode_.now() == typing_mode::lines;
   mode_.set(typing_mode::raw);
   int waiting = 0;
-  if (read_lines && ::ioctl(keyboard_.get(), FIONREAD, &waiting) == 0)
-    early_ = static_cast<std::size_t>(waiting);
+  if (read_lines && ::ioctl(keyboard_.get(), FIONREAD, &waiting) == 0 &&
+      waiting > 0)
+    take_burst();
   screen_.write(paste_on);
   above_.clear();
   show();
@@ -154,14 +157,17 @@ void chat_prompt::begin_raw() {
 /// What there is to choose from, where that is not certain.
 std::string chat_prompt::complete_word() {
   if (!completer_) return {};
-  const auto found =
-      completer_(std::string_view{editor_.text()}.substr(0, editor_.cursor()));
+  const auto before = editor_.text().substr(0, editor_.cursor());
+  const auto found = completer_(before);
   if (!found.by.empty()) editor_.replace_before(found.replaces, found.by);
+  // They stand there already.
+  if (std::exchange(listed_for_, before) == before) return {};
   return found.choices;
 }
 
 chat_prompt::said chat_prompt::on(const key& x) {
   const bool was_leaving = std::exchange(leaving_, false);
+  if (x.what != key_kind::tab) listed_for_.clear();
   if (x.what == key_kind::suspend) {
     suspend();
     return said::nothing;

@@ -23,6 +23,8 @@
 
 namespace riffle::cli {
 
+class list_picker;
+
 class chat_prompt {
  public:
   /// Texts that wait for their turn; more are refused with a bell.
@@ -66,6 +68,16 @@ class chat_prompt {
   void keep(const std::string& text);
   /// When the last key was taken while a run works.
   [[nodiscard]] std::optional<time_point> last_key() const { return last_key_; }
+  /// A question comes before the first prompt: what was typed until now is no
+  /// answer to it, and stands in the line behind it as after `hold_back`.
+  std::size_t hold_early();
+  /// Which of a list the person chooses; nothing: none.
+  std::optional<std::size_t> pick(const std::string& question,
+                                  const std::vector<std::string>& rows,
+                                  const interrupts& signals);
+  /// The process is stopped: the terminal is the shell's until `come_back`.
+  void step_aside();
+  void come_back();
   /// Somebody else reads the keyboard, in lines.
   void pause() { mode_.set(typing_mode::lines); }
   /// The run was stopped: what waits was written for another state of things.
@@ -118,6 +130,9 @@ class chat_prompt {
   void take_back();
   void end_line();
   bool read_some(std::string& out, int wait_ms);
+  std::string read_burst();
+  void take_burst();
+  void show_list(const list_picker& list);
 
   unique_fd keyboard_;
   fd_writer& screen_;
@@ -144,7 +159,7 @@ class chat_prompt {
   bool turned_ = false;   ///< something was said behind the last prompt
   bool leaving_ = false;  ///< the last key was Ctrl-C in an empty text
   bool closed_ = false;
-  std::size_t early_ = 0;      ///< bytes that were typed before keys were read
+  std::string listed_for_;     ///< what was completed by a list, and stands so
   bool leaves_later_ = false;  ///< Ctrl-D while a run worked
   bool kept_ = false;          ///< see `keep`; no Enter came since
 };

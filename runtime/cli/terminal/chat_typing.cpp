@@ -114,6 +114,7 @@ void chat_prompt::take(std::vector<key> keys) {
     const auto x = std::move(pressed_.front());
     pressed_.pop_front();
     last_key_ = std::chrono::steady_clock::now();
+    if (x.what != key_kind::tab) listed_for_.clear();
     if (x.what == key_kind::up && editor_.text().empty() && !queue_.empty()) {
       take_back();
       continue;

@@ -12,6 +12,7 @@
 #include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
+#include "runtime/cli/view/changed_words.hpp"
 #include "runtime/cli/view/diff_lines.hpp"
 
 namespace riffle::cli {
@@ -186,26 +187,20 @@ class canvas {
   }
 
   void body(std::string_view text, bool painted) {
-    for_each_line(text, [&](std::string_view line) {
-      if (full() && !is_command_) {
-        ++hidden_;
+    std::vector<std::string> lines;
+    for_each_line(text, [&](std::string_view x) { lines.push_back(shown(x)); });
+    const bool paints = options_.color && painted && is_diff_;
+    const auto parts =
+        paints ? changed_words(lines) : std::vector<changed_part>{};
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      begins_.push_back(rows_.size());
+      if (!put(lines[i], paints ? paint_of(lines[i]) : "",
+               paints ? parts[i] : changed_part{})) {
+        begins_.pop_back();
+        hidden_ += lines.size() - i;
         return;
       }
-      begins_.push_back(rows_.size());
-      const auto paint = options_.color && painted && is_diff_
-                             ? paint_of(line)
-                             : std::string_view{};
-      const auto* const first = options_.ascii ? "| " : "│ ";
-      const auto* const next = options_.ascii ? ": " : "┊ ";
-      for (auto& row : wrapped(shown(line), width(), first, next)) {
-        if (full() && !is_command_) {
-          ++hidden_;
-          return;
-        }
-        if (!paint.empty()) row = std::string{paint} + row + "\x1b[0m";
-        rows_.push_back(std::move(row));
-      }
-    });
+    }
   }
 
   std::vector<std::string> finish() {
@@ -218,6 +213,24 @@ class canvas {
   }
 
  private:
+  /// False: there is no room for all of it.
+  bool put(const std::string& line, std::string_view paint,
+           const changed_part& part) {
+    const std::string_view first = options_.ascii ? "| " : "│ ";
+    const std::string_view next = options_.ascii ? ": " : "┊ ";
+    std::size_t from = 0;
+    for (auto& row : wrapped(line, width(), first, next)) {
+      if (full() && !is_command_) return false;
+      const auto mark = row.substr(0, first.size());
+      const auto piece = row.substr(first.size());
+      if (!paint.empty())
+        row = std::string{paint} + mark + painted_piece(piece, from, part, "");
+      from += piece.size();
+      rows_.push_back(std::move(row));
+    }
+    return true;
+  }
+
   void leave_out_middle() {
     const auto end = std::min(last_rows, room() / 2);
     const auto from = head_ + room() - end;

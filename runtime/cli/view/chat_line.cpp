@@ -19,7 +19,7 @@ constexpr std::array all_commands{
     chat_command_help{"help", "", "what can be typed here"},
     chat_command_help{"new", "", "a new session"},
     chat_command_help{"sessions", "", "the newest sessions"},
-    chat_command_help{"resume", "ID", "go on with a session"},
+    chat_command_help{"resume", "[ID]", "go on with a session"},
     chat_command_help{"title", "TEXT", "what lists call this session"},
     chat_command_help{"model", "[NAME]", "which model answers"},
     chat_command_help{"agent", "[NAME]", "which agent works"},

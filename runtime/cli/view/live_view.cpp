@@ -183,6 +183,14 @@ screen_writes live_view::interject(std::string_view text) {
   return out;
 }
 
+screen_writes live_view::leave_line() {
+  auto out = screen_.clear();
+  pause_text(out);
+  release(out);
+  append(out, screen_.end_text());
+  return out;
+}
+
 screen_writes live_view::tick(time_point now, view_size size) {
   seen(now);
   screen_writes out;

@@ -32,6 +32,7 @@ class live_view : public work_view {
 
   screen_writes tick(time_point now, view_size size) override;
   screen_writes interject(std::string_view text) override;
+  screen_writes leave_line() override;
 
   /// After the last event. `answer`: what is to stand on standard output;
   /// what stands there already is not repeated.

@@ -64,6 +64,13 @@ std::string without_advice(std::string_view message) {
 }
 
 std::string for_people(const error& x) {
+  constexpr std::string_view cut =
+      "the runtime stopped while this call was under way";
+  if (x.code == errc::interrupted && x.message.starts_with(cut)) {
+    const auto more = without_advice(x.message.substr(cut.size()));
+    return "Riffle ended while it ran" +
+           (more.empty() ? "; nobody knows how far it came" : more);
+  }
   constexpr std::string_view why = " are not valid: ";
   if (x.code != errc::invalid_arguments ||
       !x.message.starts_with("the arguments of "))
@@ -73,6 +80,15 @@ std::string for_people(const error& x) {
          (at == x.message.npos
               ? std::string{}
               : ": " + without_advice(x.message.substr(at + why.size())));
+}
+
+std::string with_code(std::string text, std::string_view code) {
+  constexpr std::string_view between = ") (";
+  if (!text.ends_with(')')) return text.append(" (").append(code) + ")";
+  text.pop_back();
+  for (auto at = text.rfind(between); at != text.npos; at = text.rfind(between))
+    text.replace(at, between.size(), "; ");
+  return text.append("; ").append(code) + ")";
 }
 
 /// The run was ended, and with it this call.

@@ -20,6 +20,10 @@ std::string for_people(const error& x);
 /// The same, of the text alone.
 std::string without_advice(std::string_view message);
 
+/// An error's text with the word for programs behind it; what stands in
+/// brackets at its end is one pair.
+std::string with_code(std::string text, std::string_view code);
+
 /// The run was ended, and with it this call.
 bool is_stopped(const events::tool_result& x);
 

@@ -59,13 +59,14 @@ std::string answer_text(const std::string& text, const recap_options& how) {
 }
 
 /// Why it has no answer, in a word; empty: it has.
-std::string end_text(storage::run_state x, bool worked_on) {
+std::string end_text(storage::run_state x, const recap_options& how) {
   switch (x) {
     case storage::run_state::failed: return "It failed.";
     case storage::run_state::cancelled: return "It was stopped.";
     case storage::run_state::active:
-      return worked_on ? "It works in another terminal."
-                       : "It was not finished.";
+      return how.worked_on       ? "It works in another terminal."
+             : how.offer_follows ? ""
+                                 : "It was not finished.";
     default: return {};
   }
 }
@@ -75,14 +76,20 @@ std::string task_text(const storage::session_snapshot& x,
                       const recap_options& how) {
   auto out = question_text(run.task, how);
   std::string answer;
+  bool called = false;  // behind it
   for (const auto& m : x.messages)
     if (m.run == run.id && m.role == storage::message_role::assistant &&
-        !m.text.empty())
+        !m.text.empty()) {
       answer = m.text;
-  if (run.tool_calls > 0)
-    out += faint("  " + counted(run.tool_calls, "tool call"), how);
-  out += answer_text(answer, how);
-  if (const auto end = end_text(run.state, how.worked_on); !end.empty())
+      called = !m.calls.empty();
+    }
+  const auto calls =
+      run.tool_calls == 0
+          ? std::string{}
+          : faint("  " + counted(run.tool_calls, "tool call"), how);
+  const auto said = answer_text(answer, how);
+  out += called ? said + calls : calls + said;
+  if (const auto end = end_text(run.state, how); !end.empty())
     out += faint(end, how);
   return out;
 }

@@ -15,6 +15,8 @@ struct recap_options {
   bool rendered = false;   ///< Markdown as people see it
   bool styled = false;     ///< and with styles
   bool worked_on = false;  ///< what did not end works in another process
+  /// To finish it: then that says that it was not.
+  bool offer_follows = false;
 };
 
 /// The title that a person gave it, or how it began.

@@ -113,15 +113,20 @@ std::string head_of(const std::string& group, std::size_t sessions,
 
 std::string summaries_text(const std::vector<session_summary>& all,
                            wall_time now, std::size_t columns,
-                           const std::string& here) {
+                           const std::string& here,
+                           const asking_sessions& asking) {
   constexpr std::string_view indent = "  ";
   std::map<std::string, std::vector<const session_summary*>> groups;
   for (const auto& x : all) groups[group_of(x)].push_back(&x);
+  const auto row = [&](const session_summary& x, std::size_t room,
+                       bool inside) {
+    return summary_text(x, now, room, here, inside, asking.contains(x.id));
+  };
   std::string out;
   for (const auto& x : all) {
     const auto group = group_of(x);
     if (group.empty()) {
-      out += summary_text(x, now, columns, here);
+      out += row(x, columns, false);
       continue;
     }
     const auto members = std::exchange(groups[group], {});
@@ -129,13 +134,28 @@ std::string summaries_text(const std::vector<session_summary>& all,
     const auto own = std::ranges::find_if(
         members, [&](const auto* y) { return y->id.value == group; });
     out += own == members.end() ? head_of(group, members.size(), columns)
-                                : summary_text(**own, now, columns, here);
+                                : row(**own, columns, false);
     const auto room = columns > indent.size() ? columns - indent.size() : 0;
     for (const auto* y : members)
-      if (y->id.value != group)
-        out.append(indent).append(summary_text(*y, now, room, here, true));
+      if (y->id.value != group) out.append(indent).append(row(*y, room, true));
   }
   return out;
+}
+
+std::string summaries_by_folder(const std::vector<session_summary>& all,
+                                wall_time now, std::size_t columns,
+                                const std::string& here,
+                                const asking_sessions& asking) {
+  auto sorted = all;
+  const auto others =
+      std::ranges::stable_partition(sorted, [&](const session_summary& x) {
+        return x.runs == 0 || folder_of(x.last) == here;
+      });
+  const std::vector<session_summary> elsewhere{others.begin(), others.end()};
+  sorted.erase(others.begin(), sorted.end());
+  auto out = summaries_text(sorted, now, columns, here, asking);
+  if (!out.empty() && !elsewhere.empty()) out += "Of other folders:\n";
+  return out + summaries_text(elsewhere, now, columns, here, asking);
 }
 
 std::string short_place(const std::string& folder, const std::string& home) {
@@ -164,7 +184,7 @@ std::string place_of(const session_summary& x, const std::string& here) {
 
 std::string summary_text(const session_summary& x, wall_time now,
                          std::size_t columns, const std::string& here,
-                         bool in_group) {
+                         bool in_group, bool asks) {
   constexpr std::size_t longest_title = 60;
   constexpr std::size_t shortest_title = 12;
   auto out = padded(safe_line(short_id(x.id.value), 128), 6) + "  ";
@@ -173,8 +193,9 @@ std::string summary_text(const session_summary& x, wall_time now,
            "' deletes what is left";
     return (columns < 2 ? out : fit(out, columns - 1)) + "\n";
   }
+  const auto state = service::state_of(x);
   out += padded(ago(x.last.started, now), 10) + "  " +
-         padded(service::state_of(x), 11) + "  " +
+         padded(asks && state == "active" ? "asks" : state, 11) + "  " +
          padded(runs_text(x.runs), 7) + "  ";
   auto title =
       safe_line(x.title.empty() ? x.last.task : x.title, longest_title);

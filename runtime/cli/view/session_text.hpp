@@ -9,6 +9,9 @@
 
 namespace riffle::cli {
 
+/// Those in which a call waits for a person's answer.
+using asking_sessions = std::unordered_set<session_id>;
+
 /// How a session is named in the shortest way: the last characters of an id
 /// that Riffle made, else the whole.
 std::string short_id(const std::string& id);
@@ -19,17 +22,25 @@ std::string ago(wall_time then, wall_time now);
 /// "k3f9qz  3 min ago   completed    2 runs  its title", one line in columns,
 /// cut to the width of the terminal (0: none). The ending of an id that Riffle
 /// made is enough to name it.
-/// Of a volley's it says so, unless that is known (`in_group`). `here`: the
+/// Of a volley's it says so, unless that is known (`in_group`). `asks`: it
+/// waits for a person's answer. `here`: the
 /// folder of who looks; of a session that works in another one it says where.
 std::string summary_text(const session_summary& x, wall_time now,
                          std::size_t columns, const std::string& here = {},
-                         bool in_group = false);
+                         bool in_group = false, bool asks = false);
 
 /// All of them; those of a volley or of a plan stand together below its id, or
 /// below the plan's own session, where the newest of them would.
 std::string summaries_text(const std::vector<session_summary>& all,
                            wall_time now, std::size_t columns,
-                           const std::string& here = {});
+                           const std::string& here = {},
+                           const asking_sessions& asking = {});
+
+/// The same, those of the folder `here` above the others.
+std::string summaries_by_folder(const std::vector<session_summary>& all,
+                                wall_time now, std::size_t columns,
+                                const std::string& here,
+                                const asking_sessions& asking = {});
 
 /// "~/src/riffle", of a long path its end: "…/tests/cli".
 std::string short_place(const std::string& folder, const std::string& home);

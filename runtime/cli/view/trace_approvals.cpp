@@ -40,6 +40,12 @@ std::string trace_writer::on(const events::approval_resolved& x, wall_time) {
   if (x.how == events::proposal_outcome::cancelled &&
       x.reason == riffle::withdrawn && !verbose())
     return {};
+  // The end of the run says that.
+  if (!approved && x.by == "user" &&
+      x.reason.starts_with("the user stopped ") && !verbose()) {
+    denied_.insert(x.id);
+    return {};
+  }
   auto out = std::string{to_string(x.how)} + " by " + safe_line(x.by, 64);
   if (approved && !x.arguments.empty()) out += ", as changed";
   if (!x.reason.empty()) out += ": " + safe_line(x.reason, longest_reason);

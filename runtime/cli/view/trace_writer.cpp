@@ -246,9 +246,11 @@ std::string trace_writer::on(const events::tool_result& x, wall_time) {
               : stopped      ? " ✗ stopped"
               : told         ? " ✗ denied"
                              : " ✗ " + failure_text(x, verbose());
-  const auto time = x.attempts == 0 ? std::string{}
-                                    : (stopped ? " after " : " — ") +
-                                          short_duration(x.duration_ms);
+  // Of what was cut off nobody knows it.
+  const bool lost = x.how == outcome::interrupted && !verbose();
+  const auto time = x.attempts == 0 || lost ? std::string{}
+                                            : (stopped ? " after " : " — ") +
+                                                  short_duration(x.duration_ms);
   const bool red = !good && !waits;
   auto out = tag("TOOL", red) + named(cut(label, rest + time)) +
              (red ? bad(rest) : rest) + time + "\n";
@@ -350,9 +352,9 @@ std::string trace_writer::on(const events::failure& x, wall_time) {
   const bool told = !cancelled && options_.level == verbosity::normal &&
                     !last_attempt_.empty() && failed_ == x.err.message &&
                     failed_.size() <= longest_message;
+  const auto text = told ? last_attempt_ + " failed: " + message : message;
   return tag("ERROR", true) +
-         (told ? last_attempt_ + " failed the same way" : message) +
-         (cancelled ? "\n" : " (" + std::string{to_string(x.err.code)} + ")\n");
+         (cancelled ? text : with_code(text, to_string(x.err.code))) + "\n";
 }
 
 /// What a person wished needs no word but that it is so, and of what failed the

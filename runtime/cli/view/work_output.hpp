@@ -35,6 +35,9 @@ class work_output {
   /// Somebody else writes to standard error now.
   void hide_status() { write(view_->hide_status()); }
 
+  /// The same of all that stands there.
+  void leave_line() { write(view_->leave_line()); }
+
   /// An open question stands at the end: `erasure` removes it before anything
   /// else is written.
   void cover(std::function<std::string()> erasure) {

@@ -105,6 +105,12 @@ std::string work_view::whole_answer(const std::string& text,
   return out + x.finish(columns);
 }
 
+screen_writes work_view::leave_line() {
+  auto out = screen_.clear();
+  append(out, screen_.end_text());
+  return out;
+}
+
 /// Where many work the sum says it for all.
 void work_view::cancelling() {
   cancelling_ = true;

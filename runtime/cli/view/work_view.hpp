@@ -56,6 +56,9 @@ class work_view {
   [[nodiscard]] std::string whole_answer(const std::string& text,
                                          std::size_t columns) const;
   screen_writes hide_status() { return screen_.clear(); }
+  /// Somebody else writes to the terminal now: the cursor stands on an empty
+  /// line.
+  virtual screen_writes leave_line();
 
   /// The user asked for the end.
   void cancelling();

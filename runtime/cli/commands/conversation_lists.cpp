@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+// What a conversation lists, and lets a person choose from.
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "runtime/base/clock.hpp"
+#include "runtime/cli/commands/conversation.hpp"
+#include "runtime/cli/commands/model_talk.hpp"
+#include "runtime/cli/commands/room.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/view/session_text.hpp"
+#include "runtime/config/providers.hpp"
+#include "runtime/service/match_id.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+constexpr std::size_t most_listed = 20;
+constexpr std::size_t looked_through = 500;
+
+std::string this_folder() {
+  std::error_code gone;
+  return std::filesystem::current_path(gone).string();
+}
+
+/// A script has no server that could be asked what there is.
+const config::provider* provider_asked(const config::model_config& x) {
+  return x.dialect == "scripted" ? nullptr : config::provider_of(x);
+}
+
+asking_sessions find_asking(runtime& rt) {
+  asking_sessions out;
+  const auto open = rt.proposals({.undecided = true});
+  if (!open) return out;
+  for (const auto& x : *open) out.insert(x.what.session);
+  return out;
+}
+
+}  // namespace
+
+void conversation::show_sessions() {
+  const auto all = rt_->sessions(most_listed);
+  if (!all) return complain(all.error());
+  write(summaries_by_folder(*all, system_wall_time(), io_.err.columns(),
+                            this_folder(), find_asking(*rt_)));
+}
+
+void conversation::resume(const std::string& part, interrupts& signals) {
+  if (part.empty()) return offer_sessions(signals);
+  const auto all = rt_->sessions(looked_through);
+  if (!all) return complain(all.error());
+  std::vector<session_id> ids;
+  for (const auto& x : *all) ids.push_back(x.id);
+  const auto found = service::match_id(part, ids);
+  if (!found) return complain(found.error());
+  go_on_with(*found);
+}
+
+void conversation::go_on_with(session_id session) {
+  session_ = std::move(session);
+  title_.clear();
+  told_.clear();
+  summary_.clear();
+  note("Session " + short_id(session_->value) + ".");
+  show_recap();
+}
+
+/// Those of this folder; where there are none, the newest.
+void conversation::offer_sessions(interrupts& signals) {
+  const auto all = rt_->sessions(looked_through);
+  if (!all) return complain(all.error());
+  const auto here = this_folder();
+  std::vector<session_summary> offered;
+  for (const bool anywhere : {false, true})
+    for (const auto& x : *all)
+      if (x.runs > 0 && x.id != session_ && volley_of(x.last).empty() &&
+          plan_of(x.last).empty() && offered.size() < most_listed &&
+          (anywhere ? folder_of(x.last) != here : folder_of(x.last) == here))
+        offered.push_back(x);
+  if (offered.empty()) return note("There is no other session yet.");
+  std::vector<std::string> rows;
+  const auto asking = find_asking(*rt_);
+  for (const auto& x : offered) {
+    rows.push_back(summary_text(x, system_wall_time(),
+                                std::max<std::size_t>(io_.err.columns(), 8) - 6,
+                                here, false, asking.contains(x.id)));
+    rows.back().pop_back();
+  }
+  const auto chosen = prompt_.pick("Go on with which session?", rows, signals);
+  if (!chosen) return note("No other session.");
+  go_on_with(offered[*chosen].id);
+}
+
+void conversation::list_models() {
+  const auto now = model_name();
+  note("model " + named_model(now));
+  for (const auto& [name, model] : settings_.models)
+    if (name != now) note("  or " + named_model(name));
+  note("/model NAME takes another one; any PROVIDER/MODEL is a name");
+}
+
+/// The models of the server that is talked to, as `/model` names them.
+expected<std::vector<std::string>> conversation::models_of_server(
+    interrupts& signals) {
+  const auto name = model_name();
+  const auto known = settings_.models.find(name);
+  if (known == settings_.models.end()) return std::vector<std::string>{};
+  const auto& model = known->second;
+  const auto* provider = provider_asked(model);
+  if (provider == nullptr) return std::vector<std::string>{};
+  prompt_.go_on();  // Ctrl-C ends the wait
+  const stop_while_starting stop{signals};
+  model_talk with{std::make_shared<const config::config>(settings_)};
+  auto all = service::list_models(with.links, name, model, stop.token());
+  if (!all) return unexpected{std::move(all.error())};
+  for (auto& x : *all) x.insert(0, provider->name + "/");
+  return all;
+}
+
+/// Those of the configuration; those of the server are asked for if they are
+/// wanted.
+void conversation::offer_models(interrupts& signals) {
+  const auto now = model_name();
+  std::vector<std::string> names{now};
+  for (const auto& [name, model] : settings_.models)
+    if (name != now) names.push_back(name);
+  std::vector<std::string> rows;
+  for (const auto& x : names)
+    rows.push_back(safe_line(named_model(x), 200) +
+                   (x == now ? "  (now)" : ""));
+  const auto known = settings_.models.find(now);
+  const auto* provider =
+      known == settings_.models.end() ? nullptr : provider_asked(known->second);
+  if (provider != nullptr) rows.push_back("… the models of " + provider->name);
+  const std::string question =
+      "Which model? /model PROVIDER/MODEL names any other.";
+  auto chosen = prompt_.pick(question, rows, signals);
+  if (chosen && *chosen == names.size()) {
+    auto all = models_of_server(signals);
+    if (signals.asked_to_stop()) return note("Stopped.");
+    if (!all) return complain(all.error());
+    names = *std::move(all);
+    if (names.empty()) return note(provider->name + " lists no models.");
+    rows.clear();
+    for (const auto& x : names) rows.push_back(safe_line(x, 200));
+    chosen = prompt_.pick(question, rows, signals);
+  }
+  if (!chosen || names[*chosen] == now)
+    return note("model " + named_model(now));
+  choose_model(names[*chosen], signals);
+}
+
+}  // namespace riffle::cli

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// What was typed before the keys of a conversation were read, and lists that a
+// person chooses from: a part of its prompt.
+#include <algorithm>
+#include <poll.h>
+#include <unistd.h>
+#include <utility>
+
+#include "runtime/cli/terminal/chat_prompt.hpp"
+#include "runtime/cli/terminal/list_picker.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+/// More lines in one burst were not typed one by one.
+constexpr std::ptrdiff_t most_typed = 20;
+
+/// Between two pieces of a burst.
+constexpr int burst_gap_ms = 100;
+
+std::string with_line_feeds(const std::string& bytes) {
+  std::string out;
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    if (bytes[i] != '\r')
+      out += bytes[i];
+    else if (i + 1 == bytes.size() || bytes[i + 1] != '\n')
+      out += '\n';
+  return out;
+}
+
+}  // namespace
+
+/// Up to a pause; no more than a paste may have.
+std::string chat_prompt::read_burst() {
+  std::string out;
+  for (std::string piece; out.size() < key_reader::longest_paste &&
+                          read_some(piece, burst_gap_ms);)
+    out += piece;
+  return out;
+}
+
+/// Where lines were read, the terminal made a line feed of Enter; here that is
+/// a key of its own. A text of many lines was pasted, and is one.
+void chat_prompt::take_burst() {
+  auto bytes = read_burst();
+  const auto lines = std::ranges::count_if(
+      bytes, [](char c) { return c == '\n' || c == '\r'; });
+  if (lines > most_typed) {
+    pressed_.push_back({key_kind::text, safe_text(with_line_feeds(bytes))});
+    return;
+  }
+  std::ranges::replace(bytes, '\n', '\r');
+  for (auto& x : keys_.feed(bytes)) pressed_.push_back(std::move(x));
+}
+
+std::size_t chat_prompt::hold_early() {
+  pollfd ready{keyboard_.get(), POLLIN, 0};
+  if (plain_) {
+    if (::poll(&ready, 1, 0) > 0) line_ += read_burst();
+    return 0;
+  }
+  // A line without its end can be read only so.
+  mode_.set(typing_mode::keys);
+  const auto text = ::poll(&ready, 1, 0) > 0
+                        ? safe_text(with_line_feeds(read_burst()))
+                        : std::string{};
+  mode_.set(typing_mode::lines);
+  const bool pasted = std::ranges::count(text, '\n') > most_typed;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end =
+        pasted ? text.size() : std::min(text.find('\n', at), text.size());
+    editor_.insert(std::string_view{text}.substr(at, end - at));
+    if (auto held = editor_.take_marked(); !held.empty())
+      queue_.push_back(std::move(held));
+    at = end + 1;
+  }
+  held_ = held_ || !queue_.empty();
+  return queue_.size();
+}
+
+// -- a list -------------------------------------------------------------------
+
+std::optional<std::size_t> chat_prompt::pick(
+    const std::string& question, const std::vector<std::string>& rows,
+    const interrupts& signals) {
+  list_picker list{question, rows};
+  if (plain_) {
+    screen_.write(list.numbered());
+    const auto line = next_plain(signals);
+    return line ? list.numbered_at(*line) : std::nullopt;
+  }
+  mode_.set(typing_mode::raw);
+  above_.clear();
+  auto how = list_picker::outcome::goes_on;
+  std::string bytes;
+  while (how == list_picker::outcome::goes_on && !closed_ &&
+         !signals.asked_to_stop()) {
+    while (how == list_picker::outcome::goes_on && !pressed_.empty()) {
+      const auto x = std::move(pressed_.front());
+      pressed_.pop_front();
+      how = list.on(x);
+    }
+    if (how != list_picker::outcome::goes_on) break;
+    show_list(list);
+    constexpr int look_ms = 100;
+    if (read_some(bytes, look_ms)) {
+      for (auto& x : keys_.feed(bytes)) pressed_.push_back(std::move(x));
+    } else if (keys_.has_escape()) {
+      keys_.drop_escape();
+      how = list_picker::outcome::left;
+    }
+  }
+  erase();
+  return how == list_picker::outcome::chosen ? list.at() : std::nullopt;
+}
+
+void chat_prompt::show_list(const list_picker& list) {
+  const auto columns = std::max<std::size_t>(screen_.columns(), 8);
+  const auto drawn =
+      list.draw(columns, std::max<std::size_t>(screen_.rows(), 4), color_);
+  const auto plain =
+      list.draw(columns, std::max<std::size_t>(screen_.rows(), 4), false);
+  if (plain == above_ && columns == shown_columns_) return;
+  auto out = erasure(columns);
+  for (std::size_t i = 0; i < drawn.size(); ++i)
+    out.append(i == 0 ? "" : "\r\n").append(drawn[i]);
+  screen_.write(out);
+  above_ = plain;
+  shown_columns_ = columns;
+}
+
+}  // namespace riffle::cli

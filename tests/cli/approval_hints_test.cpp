@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// What a question says beside its picture.
+#include "runtime/cli/terminal/approval_dialog.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::cli;
+using Catch::Matchers::Contains;
+
+namespace {
+
+events::approval_required a_call() {
+  events::approval_required x;
+  x.proposal = proposal_id{"prop_1"};
+  x.id = call_id{"call_1"};
+  x.tool = "write";
+  x.title = "Writing notes.md";
+  x.arguments = R"({"content":"two","path":"notes.md"})";
+  x.always = true;
+  return x;
+}
+
+}  // namespace
+
+TEST_CASE("it is said why a command has no pattern") {
+  const auto scopes = [](const std::string& command,
+                         const std::string& pattern = {}) {
+    auto about = a_call();
+    about.tool = "bash";
+    about.arguments = R"({"command":")" + command + R"("})";
+    about.pattern = pattern;
+    approval_dialog x{about, {}};
+    x.on_line("a");
+    return x.prompt();
+  };
+  CHECK_THAT(scopes("cd docs && make test"),
+             Contains("  (no pattern: the line is more than one plain "
+                      "command)\n"));
+  CHECK_THAT(scopes("rm x"),
+             Contains("  (no pattern: what follows rm can mean anything)\n"));
+  CHECK_THAT(
+      scopes("make test", "make *"),
+      Contains("  p  calls that match make *\n") && !Contains("no pattern"));
+}
+
+TEST_CASE("where lines are read that is said, and what is no answer, too") {
+  approval_dialog x{a_call(), {.columns = 60, .rows = 40, .plain = true}};
+  CHECK(x.prompt() ==
+        "Run it? (a letter and Enter) [y]es, [n]o, [e]dit, [a]lways, [v]iew, "
+        "[s]top, [?] > ");
+  CHECK_THAT(x.on_line("ys").show, Contains("That is no answer: one of y, "));
+  CHECK(x.on_line("").show.empty());
+}

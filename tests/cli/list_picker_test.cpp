@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/terminal/list_picker.hpp"
+
+#include "tests/support/catch.hpp"
+
+using namespace riffle::cli;
+using came_to = list_picker::outcome;
+
+namespace {
+
+list_picker three() { return {"Which?", {"one", "two", "three"}}; }
+
+}  // namespace
+
+TEST_CASE("a list is chosen from with the arrows") {
+  auto x = three();
+  CHECK(x.draw(80, 24, false) ==
+        std::vector<std::string>{"Which?", "> one", "  two", "  three",
+                                 "Up, Down, Enter; Esc: none"});
+  CHECK(x.on({key_kind::up, {}}) == came_to::goes_on);
+  CHECK(x.at() == 0);
+  x.on({key_kind::down, {}});
+  CHECK(x.draw(80, 24, true)[2] == "\x1b[1m> two\x1b[0m");
+  x.on({key_kind::end, {}});
+  x.on({key_kind::down, {}});
+  CHECK(x.at() == 2);
+  CHECK(x.on({key_kind::enter, {}}) == came_to::chosen);
+  CHECK(x.on({key_kind::interrupt, {}}) == came_to::left);
+  CHECK(x.on({key_kind::end_of_input, {}}) == came_to::left);
+}
+
+TEST_CASE("what is typed narrows a list") {
+  auto x = three();
+  x.on({key_kind::text, "T"});
+  CHECK(x.at() == 1);
+  x.on({key_kind::text, "hr"});
+  CHECK(x.at() == 2);
+  CHECK(x.draw(80, 24, false).back() == "\"Thr\": Up, Down, Enter; Esc: none");
+  x.on({key_kind::text, "x"});
+  CHECK_FALSE(x.at());
+  CHECK(x.on({key_kind::enter, {}}) == came_to::goes_on);
+  x.on({key_kind::kill_start, {}});
+  CHECK(x.at() == 0);
+}
+
+TEST_CASE("of a long list the part around the chosen one is shown") {
+  std::vector<std::string> rows;
+  for (int i = 0; i < 100; ++i) rows.push_back("row " + std::to_string(i));
+  list_picker x{"Which?", rows};
+  for (int i = 0; i < 50; ++i) x.on({key_kind::down, {}});
+  const auto drawn = x.draw(20, 10, false);
+  CHECK(drawn.size() == 9);
+  CHECK(drawn[4] == "> row 50");
+  CHECK(drawn.back().starts_with("51 of 100. Up"));
+  for (const auto& row : drawn) CHECK(row.size() < 22);  // with a "…"
+}
+
+TEST_CASE("where nothing can be drawn over a list has numbers") {
+  const auto x = three();
+  CHECK(x.numbered() ==
+        "Which?\n  1  one\n  2  two\n  3  three\n"
+        "Its number and Enter; Enter alone: none\n");
+  CHECK(x.numbered_at(" 2 ") == 1);
+  for (const auto* line : {"", "0", "4", "two", "1 2", "-1"})
+    CHECK_FALSE(x.numbered_at(line));
+}
