@@ -28,6 +28,24 @@ std::string whole_text(int fd) {
   return out;
 }
 
+/// Of those whose process lives; the files of others are removed.
+template <class F>
+void for_each_board(const fs::path& folder, F f) {
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator{folder, failed}) {
+    if (entry.path().filename().string().starts_with('.')) continue;
+    const unique_fd fd{
+        ::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)};
+    if (!fd) continue;
+    const bool dead = try_lock(fd, lock_kind::shared);
+    std::error_code ignored;
+    if (dead)
+      fs::remove(entry.path(), ignored);
+    else
+      f(fd.get());
+  }
+}
+
 }  // namespace
 
 process_board::process_board(fs::path folder) : folder_{std::move(folder)} {}
@@ -37,10 +55,12 @@ process_board::~process_board() {
   if (fd_) fs::remove(file_, ignored);
 }
 
-/// The next write makes another one if this fails: in a file that has not its
+/// Also takes away what dead processes left: maybe nobody ever reads here. The
+/// next write makes another one if this fails: in a file that has not its
 /// name and lock, nobody would read it.
 expected<void> process_board::make_file() {
   if (auto made = make_private_folder(folder_); !made) return made;
+  for_each_board(folder_, [](int) {});
   // Readers pass over the name until the file is locked.
   auto name = (folder_ / ".board-XXXXXX").string();
   unique_fd made{::mkostemp(name.data(), O_CLOEXEC)};
@@ -69,19 +89,7 @@ expected<void> process_board::write(const std::string& text) {
 
 std::vector<std::string> read_boards(const fs::path& folder) {
   std::vector<std::string> out;
-  std::error_code failed;
-  for (const auto& entry : fs::directory_iterator{folder, failed}) {
-    if (entry.path().filename().string().starts_with('.')) continue;
-    const unique_fd fd{
-        ::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)};
-    if (!fd) continue;
-    const bool dead = try_lock(fd, lock_kind::shared);
-    std::error_code ignored;
-    if (dead)
-      fs::remove(entry.path(), ignored);
-    else
-      out.push_back(whole_text(fd.get()));
-  }
+  for_each_board(folder, [&](int fd) { out.push_back(whole_text(fd)); });
   return out;
 }
 

@@ -320,7 +320,8 @@ TEST_CASE("how a server is that a living process uses is told everywhere") {
   const auto aside = folder.path() / "aside";
   std::filesystem::copy_file(RIFFLE_MCP_LIAR, program);
   write_server(folder, "[[steps]]\ntext = \"Done.\"\n",
-               "[supervision]\nintensity = 1\nbackoff_base = \"10ms\"\n"
+               "[supervision]\nintensity = 1\nbackoff = { base = \"10ms\", cap "
+               "= \"20ms\" }\n"
                "[mcp.liar]\ncommand = [\"" +
                    program.string() +
                    "\", \"modern\"]\nagents = [\"default\"]\n");
