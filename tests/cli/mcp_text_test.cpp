@@ -135,7 +135,7 @@ TEST_CASE("a list of servers tells what another process knows of them") {
   CHECK(cli::mcp_line(x) ==
         "s               out of service modern 2026-07-28  3 tools  not "
         "approved  1 restart  in process 4711\n  ✗ it ended with exit status "
-        "2 \n");
+        "2 ^[[31m\n");
   const auto facts = mcp::to_json(x);
   CHECK(facts.at("process") == 4711);
   CHECK(facts.at("restarts") == 1);

@@ -247,7 +247,7 @@ bool is_run_by(pid_t process, const std::filesystem::path& program) {
   return line.starts_with(program.string());
 }
 
-/// What its calls of the tool `meta` saw, in their order.
+/// What its calls of the tool `trace` saw, in their order.
 std::vector<std::string> traces_of(const http_user& who,
                                    const std::string& run) {
   await_end(who, run);
@@ -255,12 +255,8 @@ std::vector<std::string> traces_of(const http_user& who,
       who.get("/v1/runs/" + run + "/events", {"Accept: application/x-ndjson"})
           .body;
   std::vector<std::string> out;
-  for (const auto& e : of_type(checked_events(all), "tool_result")) {
-    const std::string text = e["data"]["output"];
-    const auto seen = json::parse(text, nullptr, false);
-    REQUIRE(seen.is_object());
-    out.push_back(seen.value("traceparent", ""));
-  }
+  for (const auto& e : of_type(checked_events(all), "tool_result"))
+    out.push_back(e["data"]["output"]);
   return out;
 }
 
@@ -273,11 +269,11 @@ TEST_CASE(
   const work_folder folder;
   write_server(folder,
                "[[steps]]\ntext = \"I look.\"\n"
-               "[[steps.calls]]\ntool = \"liar__meta\"\narguments = {}\n"
-               "[[steps.calls]]\ntool = \"liar__meta\"\narguments = {}\n"
+               "[[steps.calls]]\ntool = \"liar__trace\"\narguments = {}\n"
+               "[[steps.calls]]\ntool = \"liar__trace\"\narguments = {}\n"
                "[[steps]]\ntext = \"Done.\"\n",
                liar("agents = [\"default\"]\n"
-                    "[mcp.liar.tools.meta]\neffect = \"read_only\"\n"));
+                    "[mcp.liar.tools.trace]\neffect = \"read_only\"\n"));
   const served server{folder};
   const auto who = server.user();
   const auto run = [&](std::vector<std::string> fields) {
@@ -333,10 +329,12 @@ TEST_CASE("how a server is that a living process uses is told everywhere") {
     await_end(who, begun.json().at("run_id"));
   };
   const auto state = [&] {
-    return who.get("/v1/tools").json().at("servers")[0];
+    const auto all = who.get("/v1/tools").json();
+    return all.at("servers").at(0);
   };
   const auto why_not = [&] {
-    for (const auto& x : who.get("/v1/tools").json().at("tools"))
+    const auto all = who.get("/v1/tools").json();
+    for (const auto& x : all.at("tools"))
       if (x.at("name") == "liar__echo")
         return x.value("unavailable", std::string{});
     return std::string{"it is not listed"};
