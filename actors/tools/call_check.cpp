@@ -30,7 +30,9 @@ std::optional<error> find_unlisted(const run_spec& spec,
   std::string names;
   for (const auto& n : allowed) names += (names.empty() ? "" : ", ") + n;
   return error{errc::tool_not_found, op,
-               redact("there is no tool `" + tool + "`; there are: " + names)};
+               redact("there is no tool `" + tool + "`" +
+                      (names.empty() ? ", and this run has no other one"
+                                     : "; there are: " + names))};
 }
 
 /// Readers of the log get an object wherever there is one.

@@ -9,6 +9,7 @@
 #include "actors/tools/redaction.hpp"
 #include "runtime/base/job_tail.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/base/trace.hpp"
 #include "tools/kept_file.hpp"
 
 namespace riffle {
@@ -124,6 +125,7 @@ struct blocking_attempt {
       to->offer(std::move(report));
     };
     const auto arguments = nlohmann::json::parse(what.call.arguments);
+    const trace_scope trace{what.run};
     auto output = tool->run(arguments, context);
     redact_file(context.output_file);
     done.moved = output.moved && output.err;

@@ -9,6 +9,7 @@
 
 #include "runtime/base/digest.hpp"
 #include "runtime/base/text.hpp"
+#include "runtime/base/trace.hpp"
 #include "runtime/http/mcp_batch.hpp"
 #include "runtime/http/mcp_message.hpp"
 #include "runtime/http/mcp_source.hpp"
@@ -213,6 +214,7 @@ std::optional<reply> begin_task(const std::shared_ptr<call>& c,
   if (run.id && c->at->parts().sessions.find_run(*run.id))
     return refused_task(*x, "this id of a request was used before");
   if (auto full = cannot_start(*c)) return full;
+  if (!x->asked.trace.empty()) keep_trace(*run.id, x->asked.trace);
   service::reply<run_opened> to{[c, x](expected<run_opened> y) {
     if (!y) return c->out(refused_task(*x, y.error().message));
     log_deed(*c, "starts " + y->run.value, y->run.value, y->session.value);
@@ -269,6 +271,8 @@ void start_task(const std::shared_ptr<call>& c, const mcp_message& message) {
   x->what = *std::move(what);
   auto& run = x->what.with;
   run.id = id_for(*c, *x, message);
+  if (x->asked.trace.empty() && is_traceparent(c->in.header("traceparent")))
+    x->asked.trace = c->in.header("traceparent");
   turns::names names;  // its id has its turn already
   if (run.session) names.insert("session " + run.session->value);
   in_turn(*c, names,

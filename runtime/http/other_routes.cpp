@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -52,17 +53,26 @@ void list_tools(call c) {
     const auto tools = parts.tools_now ? parts.tools_now() : parts.tools;
     json list = json::array();
     std::set<std::string> known;
-    for (const auto& one : service::list_tools(*tools, *parts.config)) {
+    const auto refused = parts.servers ? parts.servers->refused_tools()
+                                       : std::map<std::string, std::string>{};
+    for (auto& one : service::list_tools(*tools, *parts.config)) {
       if (auto of = config::server_of(*parts.config, one.spec.name))
         known.insert(*std::move(of));
+      if (const auto why = refused.find(one.spec.name); why != refused.end())
+        one.unavailable = why->second;
       list.push_back(service::to_json(one));
     }
     // Asking for the list starts nothing.
     json unknown = json::array();
     for (const auto& [name, ignored] : parts.config->mcp)
       if (!known.contains(name)) unknown.push_back(name);
+    json servers = json::array();
+    if (parts.servers)
+      for (const auto& one : parts.servers->views())
+        servers.push_back(json(mcp::to_json(one)));
     return json_reply(200, {{"tools", std::move(list)},
-                            {"unknown_servers", std::move(unknown)}});
+                            {"unknown_servers", std::move(unknown)},
+                            {"servers", std::move(servers)}});
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "runtime/base/trace.hpp"
 #include "runtime/http/run_request_json.hpp"
 #include "runtime/service/run_end.hpp"
 #include "runtime/service/views.hpp"
@@ -82,6 +83,15 @@ turns::names turns_of(const run_request& x) {
   return out;
 }
 
+/// The client's trace, which is the run's: so that has an id by now. Empty: it
+/// sent none.
+std::string trace_for(const call& c, run_request& x, std::string_view prefix) {
+  const auto sent = c.in.header("traceparent");
+  if (!is_traceparent(sent)) return {};
+  if (!x.id) x.id = run_id{c.at->parts().ids->make(prefix)};
+  return std::string{sent};
+}
+
 /// `Begin`: starts it, with an id and an origin.
 template <class Request, class Begin>
 void start(call c, expected<Request> x, run_request& (*of)(Request&),
@@ -92,9 +102,11 @@ void start(call c, expected<Request> x, run_request& (*of)(Request&),
   auto& run = of(*x);
   run.origin.digest = digest_of(c.in);
   if (*key) run.id = run_id{**key};
+  const auto trace = trace_for(c, run, prefix);
   auto kept = std::make_shared<call>(std::move(c));
   auto body = std::make_shared<Request>(std::move(*x));
-  auto begun = [kept, body, of, begin](call& later) -> std::optional<reply> {
+  auto begun = [kept, body, of, begin,
+                trace](call& later) -> std::optional<reply> {
     const auto& asked = of(*body);
     if (asked.id)
       if (auto there = known_before(later, *asked.id, asked.origin.digest))
@@ -104,6 +116,7 @@ void start(call c, expected<Request> x, run_request& (*of)(Request&),
         !ok)
       return problem(ok.error());
     if (auto refused = foreign_session(later, asked)) return refused;
+    if (!trace.empty()) keep_trace(*asked.id, trace);
     begin(later, *body, answer_with(kept, asked));
     return {};
   };

@@ -32,6 +32,7 @@
 #include "runtime/service/runs.hpp"
 #include "runtime/service/sessions.hpp"
 #include "runtime/service/volleys.hpp"
+#include "tools/mcp/servers.hpp"
 #include "tools/registry.hpp"
 
 namespace riffle::http {
@@ -56,6 +57,7 @@ struct site_parts {
   std::string program;                   ///< version, for people
   /// `tools`, and those that servers and nodes have now; empty: there are none.
   std::function<std::shared_ptr<const tools::registry>()> tools_now{};
+  std::shared_ptr<const mcp::servers> servers{};  ///< null: there are none
 };
 
 class site;

@@ -15,6 +15,7 @@
 #include "runtime/config/home.hpp"
 #include "runtime/config/json_text.hpp"
 #include "runtime/config/mcp_checks.hpp"
+#include "runtime/node/mcp_board.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/service/provider_key.hpp"
 #include "tools/mcp/http_link.hpp"
@@ -217,6 +218,7 @@ expected<std::shared_ptr<mcp::servers>> make_servers(
   mcp::servers_options out;
   out.memory = places.memory;
   out.on_tools = std::move(on_tools);
+  out.on_change = places.on_change;
   out.shows_all = what != servers_for::runs;
   config::keep_secrets_of_mcp(config);
   for (const auto& [name, x] : config.mcp) {
@@ -250,10 +252,19 @@ expected<std::shared_ptr<mcp::servers>> make_servers(
 }
 
 expected<void> node::open_servers(const std::filesystem::path& guard_dir) {
-  auto made = make_servers(*config_, {guard_dir, mcp_memory(*config_)},
+  // A journal of the application's leaves nothing in a folder.
+  if (!guard_dir.empty())
+    servers_told_ =
+        std::make_shared<mcp_board>(mcp_boards(*config_), side_executor_);
+  auto made = make_servers(*config_,
+                           {guard_dir, mcp_memory(*config_),
+                            [to = servers_told_] {
+                              if (to) to->note();
+                            }},
                            [this](const auto& all) { on_served(all); });
   if (!made) return unexpected{std::move(made.error())};
   servers_ = std::move(*made);
+  if (servers_told_) servers_told_->watch(servers_);
   return {};
 }
 

@@ -19,6 +19,7 @@ namespace riffle {
 struct mcp_places {
   std::filesystem::path guard_dir{};  ///< of lock files; empty: none
   std::filesystem::path memory{};     ///< see `mcp::servers_options`
+  std::function<void()> on_change{};  ///< the same
 };
 
 enum class servers_for : std::uint8_t {

@@ -37,6 +37,7 @@
 namespace riffle {
 
 class hosted_outputs;
+class mcp_board;
 
 /// Parts that replace the standard ones.
 struct node_parts {
@@ -112,6 +113,10 @@ class node {
   [[nodiscard]] std::shared_ptr<const tools::registry> tools_now() const {
     return tools_->now();
   }
+  /// Null: the configuration names none.
+  [[nodiscard]] std::shared_ptr<const mcp::servers> servers() const {
+    return servers_;
+  }
   [[nodiscard]] std::shared_ptr<timer> shared_timer() const { return timer_; }
   /// Called on each commit of this process, on the writer's thread.
   void on_commit(std::function<void()> f);
@@ -168,8 +173,9 @@ class node {
   std::shared_ptr<storage::journal> journal_;
   std::shared_ptr<tools::registry> registry_;
   std::shared_ptr<tools::catalog> tools_;
-  std::shared_ptr<node_board> nodes_;      ///< null: no cluster
-  std::shared_ptr<mcp::servers> servers_;  ///< null: there are none
+  std::shared_ptr<node_board> nodes_;        ///< null: no cluster
+  std::shared_ptr<mcp::servers> servers_;    ///< null: there are none
+  std::shared_ptr<mcp_board> servers_told_;  ///< null: nobody could read it
   std::shared_ptr<work_board> works_ = std::make_shared<work_board>();
   std::shared_ptr<lease_board> leases_ = std::make_shared<lease_board>();
   std::unique_ptr<cluster_part> cluster_;

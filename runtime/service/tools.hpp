@@ -25,6 +25,7 @@ struct tool_view {
   std::string approval;  ///< as the configuration has it
   /// Processes in which it is out of service now.
   std::vector<storage::tool_outage> outages;
+  std::string unavailable{};  ///< why a call would be refused now; empty: not
 };
 
 /// All tools by name. Reads the files of the processes that live.

@@ -212,6 +212,7 @@ json to_json(const tool_view& x) {
     out["out_of_service"].push_back({{"process", one.process},
                                      {"since", to_string(one.since)},
                                      {"why", one.why}});
+  if (!x.unavailable.empty()) out["unavailable"] = x.unavailable;
   return out;
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 // Which tools are out of service in which process, for other processes to
-// read: a file for each process that has any, locked (flock) while it lives.
+// read.
 
 #include <filesystem>
 #include <map>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "messages/time.hpp"
-#include "runtime/storage/owner.hpp"
+#include "runtime/storage/process_board.hpp"
 
 namespace riffle::storage {
 
@@ -24,16 +24,13 @@ struct tool_outage {
   bool operator==(const tool_outage&) const = default;
 };
 
-/// This process's part. Makes its file at the first outage and removes it at
-/// the end. What cannot be written is logged: an outage matters more to those
-/// who have it. Thread-safe.
+/// This process's part, a `process_board` from the first outage on. What cannot
+/// be written is logged: an outage matters more to those who have it.
+/// Thread-safe.
 class health_registry {
  public:
   /// `folder` is made when it is needed.
   explicit health_registry(std::filesystem::path folder);
-  ~health_registry();
-  health_registry(const health_registry&) = delete;
-  health_registry& operator=(const health_registry&) = delete;
 
   /// `why` empty: the tool is in service again. Does not block.
   void note(const std::string& tool, const std::string& why);
@@ -41,12 +38,8 @@ class health_registry {
   void publish();
 
  private:
-  bool make_file();
-
   std::mutex mutex_;
-  std::filesystem::path folder_;
-  std::filesystem::path file_;
-  unique_fd fd_;
+  process_board board_;
   std::map<std::string, tool_outage> outages_;
 };
 

@@ -113,9 +113,50 @@ TEST_CASE("a late tool that changed is shown by what changed in it") {
 }
 
 TEST_CASE("a list of servers says what of them nobody has read") {
-  cli::shown_server x{"s", {}, {.approved = true, .other_advice = true}};
+  mcp::server_view x;
+  x.name = "s";
+  x.seen = {.approved = true, .other_advice = true};
   CHECK(cli::mcp_line(x).find(
             "  approved, what it says of its use changed since\n") !=
         std::string::npos);
-  CHECK(cli::mcp_facts(x).at("advice_changed") == true);
+  CHECK(mcp::to_json(x).at("advice_changed") == true);
+}
+
+TEST_CASE("a list of servers tells what another process knows of them") {
+  mcp::server_view x;
+  x.name = "s";
+  x.state = "out of service";
+  x.tools = 3;
+  x.era = "modern";
+  x.version = "2026-07-28";
+  x.restarts = 1;
+  x.last_error = "it ended with exit status 2\n\x1b[31m";
+  x.process = 4711;
+  CHECK(cli::mcp_line(x) ==
+        "s               out of service modern 2026-07-28  3 tools  not "
+        "approved  1 restart  in process 4711\n  ✗ it ended with exit status "
+        "2 ^[[31m\n");
+  const auto facts = mcp::to_json(x);
+  CHECK(facts.at("process") == 4711);
+  CHECK(facts.at("restarts") == 1);
+  CHECK(facts.at("last_error") == x.last_error);
+}
+
+TEST_CASE(
+    "who approves a server learns of calls that show what they would do") {
+  mcp::tool_def tool;
+  tool.name = "edit.file";
+  tool.input_schema =
+      R"({"type":"object","properties":{"dryRun":{"type":"boolean"}}})";
+  mcp::tool_def other = tool;
+  other.name = "other";
+  other.input_schema =
+      R"({"type":"object","properties":{"dryRun":{"type":"string"}}})";
+  config::mcp_config settings;
+  CHECK(cli::mcp_preview_hint("files", settings, {other}).empty());
+  CHECK(cli::mcp_preview_hint("files", settings, {tool, other})
+            .ends_with("    [mcp.files.tools.\"edit.file\"]\n"
+                       "    preview = { dryRun = true }\n"));
+  settings.tools["edit.file"].preview.text = R"({"dryRun":true})";
+  CHECK(cli::mcp_preview_hint("files", settings, {tool}).empty());
 }

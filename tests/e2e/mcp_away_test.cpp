@@ -2,7 +2,12 @@
 // Tools of servers wherever tools are named, limits of servers, and variables
 // that are not set.
 #include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
 
+#include "runtime/base/digest.hpp"
 #include "tests/e2e/serve_world.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
@@ -231,4 +236,148 @@ text = "It is all done."
                                  R"({"task":"go"})", "--output", "jsonl"},
                                 env);
   CHECK((events.out + events.err).find("Reading a.txt") != std::string::npos);
+}
+
+namespace {
+
+/// Also once its file is another one.
+bool is_run_by(pid_t process, const std::filesystem::path& program) {
+  std::ifstream in{"/proc/" + std::to_string(process) + "/cmdline"};
+  const std::string line{std::istreambuf_iterator<char>{in}, {}};
+  return line.starts_with(program.string());
+}
+
+/// What its calls of the tool `trace` saw, in their order.
+std::vector<std::string> traces_of(const http_user& who,
+                                   const std::string& run) {
+  await_end(who, run);
+  const auto all =
+      who.get("/v1/runs/" + run + "/events", {"Accept: application/x-ndjson"})
+          .body;
+  std::vector<std::string> out;
+  for (const auto& e : of_type(checked_events(all), "tool_result"))
+    out.push_back(e["data"]["output"]);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "all calls of a run have one trace, that of its client if it has one") {
+  const std::string client =
+      "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  const work_folder folder;
+  write_server(folder,
+               "[[steps]]\ntext = \"I look.\"\n"
+               "[[steps.calls]]\ntool = \"liar__trace\"\narguments = {}\n"
+               "[[steps.calls]]\ntool = \"liar__trace\"\narguments = {}\n"
+               "[[steps]]\ntext = \"Done.\"\n",
+               liar("agents = [\"default\"]\n"
+                    "[mcp.liar.tools.trace]\neffect = \"read_only\"\n"));
+  const served server{folder};
+  const auto who = server.user();
+  const auto run = [&](std::vector<std::string> fields) {
+    const auto begun = who.post("/v1/runs", {{"task", "go"}}, fields);
+    REQUIRE(begun.status == 202);
+    return begun.json().at("run_id").get<std::string>();
+  };
+  const auto own = run({});
+  const auto digest = ::riffle::sha256(own);
+  const auto trace =
+      "00-" + digest.substr(0, 32) + "-" + digest.substr(32, 16) + "-01";
+  CHECK(traces_of(who, own) == std::vector{trace, trace});
+  CHECK(traces_of(who, run({"traceparent: " + client})) ==
+        std::vector{client, client});
+  CHECK(traces_of(who, run({"traceparent: 00-none"}))[0] != "00-none");
+  // A client of /mcp says it in the message.
+  const json call = {
+      {"jsonrpc", "2.0"},
+      {"id", 1},
+      {"method", "tools/call"},
+      {"params",
+       {{"name", "run_task"},
+        {"arguments", {{"task", "go"}}},
+        {"_meta",
+         {{"traceparent", client},
+          {"io.modelcontextprotocol/protocolVersion", "2026-07-28"},
+          {"io.modelcontextprotocol/clientCapabilities", json::object()}}}}}};
+  const auto said = who.post(
+      "/mcp", call,
+      {"MCP-Protocol-Version: 2026-07-28", "Mcp-Method: tools/call",
+       "Mcp-Name: run_task", "Accept: application/json, text/event-stream"});
+  REQUIRE(said.status == 200);
+  const auto newest = who.get("/v1/runs?limit=1").json().at("runs").at(0);
+  CHECK(traces_of(who, newest.at("run_id")) == std::vector{client, client});
+}
+
+TEST_CASE("how a server is that a living process uses is told everywhere") {
+  const work_folder folder;
+  const auto program = folder.path() / "srv";
+  const auto aside = folder.path() / "aside";
+  std::filesystem::copy_file(RIFFLE_MCP_LIAR, program);
+  write_server(folder, "[[steps]]\ntext = \"Done.\"\n",
+               "[supervision]\nintensity = 1\nbackoff = { base = \"10ms\", cap "
+               "= \"20ms\" }\n"
+               "[mcp.liar]\ncommand = [\"" +
+                   program.string() +
+                   "\", \"modern\"]\nagents = [\"default\"]\n");
+  served server{folder};
+  const auto who = server.user();
+  const auto run = [&] {
+    const auto begun = who.post("/v1/runs", {{"task", "go"}});
+    REQUIRE(begun.status == 202);
+    await_end(who, begun.json().at("run_id"));
+  };
+  const auto state = [&] {
+    const auto all = who.get("/v1/tools").json();
+    return all.at("servers").at(0);
+  };
+  const auto why_not = [&] {
+    const auto all = who.get("/v1/tools").json();
+    for (const auto& x : all.at("tools"))
+      if (x.at("name") == "liar__echo")
+        return x.value("unavailable", std::string{});
+    return std::string{"it is not listed"};
+  };
+  const auto listed = [&](int status) {
+    const auto list =
+        riffle::testing::riffle(folder, {"mcp", "list", "--output", "json"});
+    INFO(list.err);
+    CHECK(list.status == status);
+    const auto all = json::parse(list.out);
+    REQUIRE(all.size() == 1);
+    CHECK(all[0].at("process") == server.process().pid());
+    return all[0];
+  };
+  CHECK(state().at("state") == "idle");
+  run();
+  CHECK(state().at("state") == "ready");
+  CHECK(state().at("restarts") == 0);
+  CHECK(why_not().empty());
+  CHECK(listed(0).at("tools") == state().at("tools"));
+
+  std::filesystem::rename(program, aside);
+  for (const auto one : processes_in(folder.path()))
+    if (is_run_by(one, program)) ::kill(one, SIGKILL);
+  REQUIRE(eventually([&] { return state().at("state") == "out of service"; }));
+  CHECK(has(why_not(), "the server liar is out of service: "));
+  CHECK(state().at("restarts") > 0);
+  const auto away = listed(1);
+  CHECK(away.at("state") == "out of service");
+  CHECK(away.at("restarts") == state().at("restarts"));
+  CHECK(away.at("last_error") == state().at("last_error"));
+  CHECK(away.at("tools") > 0);  // those that it had
+
+  std::filesystem::rename(aside, program);
+  CHECK(eventually([&] {
+    run();
+    return why_not().empty();
+  }));
+  CHECK(listed(0).at("state") == "ready");
+  server.process().signal(SIGTERM);
+  static_cast<void>(server.process().wait());
+  const auto tried =
+      riffle::testing::riffle(folder, {"mcp", "list", "--output", "json"});
+  CHECK(tried.status == 0);
+  CHECK_FALSE(json::parse(tried.out)[0].contains("process"));
 }

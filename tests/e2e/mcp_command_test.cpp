@@ -47,11 +47,11 @@ TEST_CASE("a server is added, listed, called and removed") {
   CHECK(mcp(folder, {"add", "liar", "--", liar}).status == 2);
   const auto list = mcp(folder, {"list"});
   CHECK(list.status == 0);
-  CHECK(has(list.out, "ready          modern 2026-07-28  28 tools  liar 1"));
+  CHECK(has(list.out, "ready          modern 2026-07-28  29 tools  liar 1"));
   CHECK(has(list.out, "  not approved\n"));
   const auto tools = mcp(folder, {"tools", "liar", "--output", "json"});
   const auto all = json::parse(tools.out);
-  CHECK(all.size() == 29);
+  CHECK(all.size() == 30);
   CHECK(all.at(0).at("name") == "liar__echo");
   CHECK(all.at(0).at("effect") == "mutating");
   const auto reads = std::ranges::find(

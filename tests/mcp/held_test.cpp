@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What a server is not let use: tools that nobody has looked at, names that
 // another one has, advice that nobody has read.
+#include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <unistd.h>
 
 #include "tests/mcp/liar_world.hpp"
 #include "tests/support/catch.hpp"
@@ -277,4 +279,38 @@ TEST_CASE("who is not there yet would be waited for") {
   CHECK_FALSE(all.would_wait({}));
   REQUIRE(all.ready({"s"}).empty());
   CHECK_FALSE(all.would_wait({"s"}));
+}
+
+TEST_CASE("how servers are, and why a tool cannot be called, is told") {
+  const auto of = std::make_shared<told>();
+  of->set({"a", "b"});
+  std::atomic<int> changes{0};
+  servers all{{.all = {setup_of("s", of)}, .on_change = [&] { ++changes; }}};
+  REQUIRE(all.views().size() == 1);
+  CHECK(all.views()[0].state == "idle");
+  CHECK_FALSE(all.views()[0].is_used());
+  REQUIRE(all.ready({"s"}).empty());
+  CHECK(changes > 0);
+  CHECK(all.views()[0].is_ready());
+  CHECK(all.views()[0].tools == 2u);
+  CHECK(all.refused_tools().empty());
+  lists_now(*all.find("s"), *of, {"a"});
+  CHECK(all.refused_tools() ==
+        std::map<std::string, std::string>{
+            {"s__b", "the server s has no tool b any more"}});
+  of->version = " worse";
+  lists_now(*all.find("s"), *of, {"a", "b"});
+  CHECK(all.refused_tools().at("s__a").find("has changed its tool a") !=
+        std::string::npos);
+  // As another process reads it.
+  const auto read = read_board(board_text(all.views()));
+  REQUIRE(read);
+  REQUIRE(read->size() == 1);
+  CHECK(to_json(read->at(0)).at("process") == ::getpid());
+  CHECK(read->at(0).of == digest_of_server("s"));
+  CHECK(read->at(0).tools == 2u);
+  CHECK_FALSE(read_board("[{\"name\":"));
+  all.find("s")->close();
+  CHECK(all.views().empty());
+  CHECK(all.refused_tools().at("s__a") == "the server s is closed");
 }

@@ -302,3 +302,26 @@ TEST_CASE("a message that could be read in two ways is refused") {
   }
   CHECK(w.core->calls() == 0);
 }
+
+TEST_CASE("a client's trace goes with its call, what is none does not") {
+  const std::string trace =
+      "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  world w;
+  const auto begun = [&](int id, const json& sent) {
+    auto params = modern({{"name", "run_task"}});
+    params["_meta"]["traceparent"] = sent;
+    const auto out = w.say(ask(id, "tools/call", params));
+    REQUIRE(out.size() == 1);
+    return std::get<begin_call>(out[0]).trace;
+  };
+  CHECK(begun(1, trace) == trace);
+  CHECK(begun(2, "00-none").empty());
+}
+
+TEST_CASE("a resource that there is not is named in the error") {
+  world w;
+  const auto said =
+      w.answer(ask(1, "resources/read", modern({{"uri", "x:2"}})));
+  CHECK(said.at("error").at("code") == -32602);
+  CHECK(said.at("error").at("data") == json{{"uri", "x:2"}});
+}

@@ -53,6 +53,22 @@ TEST_CASE("an outage is read while it lasts") {
   CHECK(files_in(folder) == 0);
 }
 
+TEST_CASE("who begins to say something takes away what the dead left") {
+  const testing::scratch_folder place;
+  {
+    std::ofstream{place.path() / "board-dead"} << "[]";
+    CHECK(files_in(place.path()) == 1);
+    process_board board{place.path()};
+    CHECK_FALSE(board.has_said());
+    REQUIRE(board.write("one"));
+    REQUIRE(board.write("two, which is longer"));
+    REQUIRE(board.write("three"));
+    CHECK(files_in(place.path()) == 1);
+    CHECK(read_boards(place.path()) == std::vector<std::string>{"three"});
+  }
+  CHECK(files_in(place.path()) == 0);
+}
+
 TEST_CASE("what a killed process left is not read, and goes") {
   const testing::scratch_folder place;
   int ready[2];

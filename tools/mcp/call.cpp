@@ -8,10 +8,10 @@
 #include <mutex>
 #include <utility>
 
-#include "runtime/base/digest.hpp"
 #include "runtime/base/media.hpp"
 #include "runtime/base/secrets.hpp"
 #include "runtime/base/text.hpp"
+#include "runtime/base/trace.hpp"
 #include "tools/mcp/result.hpp"
 
 namespace riffle::mcp {
@@ -102,9 +102,10 @@ class conversation {
  private:
   using asked = tl::expected<json, tools::tool_output>;
 
+  /// A call of no run is a trace of its own.
   [[nodiscard]] std::string trace() const {
-    const auto digest = sha256(context_.call.value);
-    return "00-" + digest.substr(0, 32) + "-" + digest.substr(32, 16) + "-01";
+    auto of_run = current_trace();
+    return of_run.empty() ? trace_of(run_id{context_.call.value}) : of_run;
   }
 
   /// Once more with the headers that its list asks for now, if it says that
@@ -252,6 +253,22 @@ class conversation {
   bool mismatch_ = false;  ///< of the headers, said the last error
 };
 
+std::string words_of_state(const std::string& server,
+                           const server_status& now) {
+  return "the server " + server + " is " + std::string{to_string(now.state)} +
+         (now.last_error.empty() ? "" : ": " + now.last_error);
+}
+
+std::string why_of_tool(const std::string& server, const tool_def* found,
+                        const std::string& tool, const std::string& digest) {
+  if (found == nullptr)
+    return "the server " + server + " has no tool " + tool + " any more";
+  if (digest.empty() || digest_of(*found) == digest) return {};
+  return "the server " + server + " has changed its tool " + tool +
+         ", and nobody has looked at it: 'riffle mcp approve " + server +
+         "' shows what is new; then start again";
+}
+
 /// The tool as it is now, if it is the one that was meant.
 expected<tool_def> find(server& at, const std::string& tool,
                         const std::string& digest, time_point until,
@@ -261,22 +278,12 @@ expected<tool_def> find(server& at, const std::string& tool,
                             .op = at.name(),
                             .message = std::move(message)}};
   };
-  if (!at.wait_ready(until, std::move(stop))) {
-    const auto now = at.status();
-    return unavailable("the server " + at.name() + " is " +
-                       std::string{to_string(now.state)} +
-                       (now.last_error.empty() ? "" : ": " + now.last_error));
-  }
+  if (!at.wait_ready(until, std::move(stop)))
+    return unavailable(words_of_state(at.name(), at.status()));
   const auto now = at.status();
   const auto* found = now.has ? now.has->find(tool) : nullptr;
-  if (found == nullptr)
-    return unavailable("the server " + at.name() + " has no tool " + tool +
-                       " any more");
-  if (!digest.empty() && digest_of(*found) != digest)
-    return unavailable("the server " + at.name() + " has changed its tool " +
-                       tool +
-                       ", and nobody has looked at it: 'riffle mcp approve " +
-                       at.name() + "' shows what is new; then start again");
+  if (auto why = why_of_tool(at.name(), found, tool, digest); !why.empty())
+    return unavailable(std::move(why));
   return *found;
 }
 
@@ -295,6 +302,14 @@ conversation::asked conversation::ask_with_headers(const json& params,
 }
 
 }  // namespace
+
+std::string why_refused(const std::string& server, const server_status& now,
+                        const std::string& tool, const std::string& digest) {
+  if (now.state != server_state::ready) return words_of_state(server, now);
+  if (tool.empty()) return {};
+  return why_of_tool(server, now.has ? now.has->find(tool) : nullptr, tool,
+                     digest);
+}
 
 std::string header_text(const json& value) {
   const auto text = value.is_string() ? value.get<std::string>() : value.dump();

@@ -18,6 +18,11 @@ expected<std::string> call_preview(server& at, const std::string& tool,
                                    const std::string& digest,
                                    const json& arguments, time_point until);
 
+/// Why a call of the tool that was meant is refused, as its server is now;
+/// empty: it is not. `tool` empty: one that only needs the server.
+std::string why_refused(const std::string& server, const server_status& now,
+                        const std::string& tool, const std::string& digest);
+
 /// What a header holds: the text itself, or base64 where a header cannot.
 std::string header_text(const json& value);
 

@@ -7,6 +7,7 @@
 
 #include "runtime/base/digest.hpp"
 #include "runtime/base/text.hpp"
+#include "tools/mcp/list_parts.hpp"
 #include "tools/schema.hpp"
 
 namespace riffle::mcp {
@@ -98,10 +99,10 @@ bool asks_by_form(const json& params) {
 
 /// An item of a list without what nobody looks at.
 json what_is_read(const json& x) {
-  constexpr std::array members{"name",        "title",        "description",
-                               "inputSchema", "uri",          "annotations",
-                               "execution",   "outputSchema", "mimeType",
-                               "size",        "arguments",    "uriTemplate"};
+  constexpr std::array members{
+      "name",        "title",       "description",  "inputSchema", "uri",
+      "annotations", "execution",   "outputSchema", "mimeType",    "size",
+      "arguments",   "uriTemplate", unreadable};
   if (!x.is_object()) return x;
   auto out = json::object();
   for (const auto* member : members)

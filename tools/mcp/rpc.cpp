@@ -11,6 +11,7 @@
 #include "messages/utf8.hpp"
 #include "runtime/base/text.hpp"
 #include "tools/arguments.hpp"
+#include "tools/mcp/list_parts.hpp"
 
 namespace riffle::mcp {
 
@@ -137,7 +138,7 @@ std::string render(const rpc_error& x) {
 request_id rpc_core::request(std::string_view method, json params, bool reports,
                              rpc_effects& out) {
   const auto id = ++last_;
-  open_.emplace(id, entry{reports, {}});
+  open_.emplace(id, entry{reports, {}, method == "tools/list"});
   if (closed_) {
     settle(id, *closed_, out);
     return id;
@@ -189,6 +190,11 @@ void rpc_core::on_text(std::string_view text, rpc_effects& out) {
 bool rpc_core::give_up_unreadable(std::string_view text, rpc_effects& out) {
   const auto id = id_of_unreadable(text);
   if (!id || !open_.contains(*id)) return false;
+  if (open_.at(*id).lists_tools)
+    if (auto parts = read_in_parts(text, "tools")) {
+      settle(*id, *std::move(parts), out);
+      return true;
+    }
   settle(*id,
          rpc_error{code::internal,
                    "its answer cannot be read: it is nested too deep, no JSON, "

@@ -124,6 +124,7 @@ class rpc_core {
   struct entry {
     bool reports = false;
     std::optional<double> progress{};
+    bool lists_tools = false;  ///< one that cannot be read costs itself alone
   };
 
   void on_message(const json& x, rpc_effects& out);

@@ -74,7 +74,7 @@ void server::want() {
   if (std::exchange(wanted_, true)) return;
   since_ = steady_clock::now();
   if (state_ == server_state::idle) state_ = server_state::starting;
-  changed_.notify_all();
+  tell_change();
 }
 
 time_point server::waited_since() const {
@@ -159,7 +159,7 @@ void server::close() {
   thread_.request_stop();
   const std::lock_guard lock{mutex_};
   state_ = server_state::closed;
-  changed_.notify_all();
+  tell_change();
 }
 
 void server::join() {
@@ -188,14 +188,19 @@ link_events server::events_of(std::uint64_t generation) {
       state_ = server_state::resting;
       since_ = steady_clock::now();
     }
-    changed_.notify_all();
+    tell_change();
   };
   return out;
 }
 
 void server::set_state(server_state x) {
   if (state_ != server_state::closed) state_ = x;
+  tell_change();
+}
+
+void server::tell_change() {
   changed_.notify_all();
+  if (options_.on_change) options_.on_change();
 }
 
 /// From the first wish to the end.
@@ -324,6 +329,7 @@ void server::check_life(std::unique_lock<std::mutex>& lock,
 void server::keep(std::unique_lock<std::mutex>& lock, listing x) {
   const bool same = listing_ && listing_->tools == x.tools;
   listing_ = std::make_shared<const listing>(std::move(x));
+  tell_change();
   if (same || !options_.on_listing) return;
   const auto now = listing_;
   lock.unlock();

@@ -65,6 +65,9 @@ struct server_options {
   duration ping_limit = std::chrono::seconds{5};
   /// Told of each list that differs from the one before, on its thread.
   std::function<void(const listing&)> on_listing{};
+  /// Told that its status is another one, maybe under its lock: it must only
+  /// note that.
+  std::function<void()> on_change{};
 };
 
 class server {
@@ -140,6 +143,7 @@ class server {
   void check_life(std::unique_lock<std::mutex>& lock,
                   const std::stop_token& stop);
   void set_state(server_state x);
+  void tell_change();
   void keep(std::unique_lock<std::mutex>& lock, listing x);
   link_events events_of(std::uint64_t generation);
   error unavailable() const;

@@ -7,6 +7,7 @@
 
 #include "runtime/base/log.hpp"
 #include "runtime/base/text.hpp"
+#include "tools/mcp/call.hpp"
 #include "tools/mcp/names.hpp"
 
 namespace riffle::mcp {
@@ -73,6 +74,7 @@ servers::servers(servers_options options) : options_{std::move(options)} {
     how.on_listing = [this, name](const listing& has) {
       on_listing(name, has);
     };
+    how.on_change = options_.on_change;
     const std::lock_guard lock{mutex_};
     auto& kept = all_[name] = std::move(one);
     kept.at = std::make_shared<server>(std::move(how));
@@ -149,6 +151,31 @@ bool servers::would_wait(const std::set<std::string>& names) const {
   });
 }
 
+std::vector<server_view> servers::views() const {
+  const std::lock_guard lock{mutex_};
+  std::vector<server_view> out;
+  for (const auto& [name, x] : all_) {
+    const auto now = x.at->status();
+    if (now.state == server_state::closed) continue;
+    out.push_back(view_of(name, now, review_of(x)));
+    out.back().of = digest_of_server(x.setup.identity);
+  }
+  return out;
+}
+
+std::map<std::string, std::string> servers::refused_tools() const {
+  const std::lock_guard lock{mutex_};
+  std::map<std::string, std::string> out;
+  for (const auto& [name, x] : all_) {
+    const auto now = x.at->status();
+    for (const auto& [as, one] : x.meant) {
+      auto why = why_refused(name, now, one.tool, one.digest);
+      if (!why.empty()) out.emplace(as, std::move(why));
+    }
+  }
+  return out;
+}
+
 std::vector<tools::tool_ptr> servers::tools_of_all() const {
   std::vector<tools::tool_ptr> out;
   for (const auto& [ignored, one] : all_)
@@ -181,7 +208,7 @@ void servers::note(entry& x, const listing& has) const {
       if (one.kind != change::what::removed) held.insert(one.tool);
   for (const auto& tool : has.tools) {
     if (held.contains(tool.name)) continue;
-    use(x, tool_name(name, tool.name), digest_of(tool), [&] {
+    use(x, tool_name(name, tool.name), {tool.name, digest_of(tool)}, [&] {
       return make_tool(x.at, tool, x.setup.rules(tool.name), x.setup.guarded,
                        x.setup.identity);
     });
@@ -203,31 +230,32 @@ void servers::note(entry& x, const listing& has) const {
 
 /// As one of its tools, unless it has had too many, or another server's tool is
 /// called so. Takes the place of an earlier version if it is the approved one.
-void servers::use(entry& x, const std::string& as, const std::string& digest,
+void servers::use(entry& x, const std::string& as, meant_tool what,
                   const std::function<tools::tool_ptr()>& make) const {
-  if (const auto known = x.digests.find(as); known != x.digests.end()) {
-    if (known->second == digest || !x.known.approved || options_.shows_all)
+  if (const auto known = x.meant.find(as); known != x.meant.end()) {
+    auto& digest = known->second.digest;
+    if (digest == what.digest || !x.known.approved || options_.shows_all)
       return;
-    known->second = digest;
+    digest = std::move(what.digest);
     x.tools[static_cast<std::size_t>(std::ranges::find(x.order, as) -
                                      x.order.begin())] = make();
     return;
   }
   const auto& name = x.setup.how.name;
   // A server that lives long may have ever new ones.
-  if (x.digests.size() >= page_reader::most_items) {
+  if (x.meant.size() >= page_reader::most_items) {
     if (x.told_held.insert(std::string{}).second)
       log_warn("mcp." + name, "it has had 5000 tools: no further one is used");
     return;
   }
   for (const auto& [other, y] : all_) {
-    if (&y == &x || !y.digests.contains(as)) continue;
+    if (&y == &x || !y.meant.contains(as)) continue;
     if (x.told_held.insert("as " + as).second)
       log_warn("mcp." + name, "its tool " + as + " is not used: the server " +
                                   other + " has one that is called so");
     return;
   }
-  x.digests.emplace(as, digest);
+  x.meant.emplace(as, std::move(what));
   x.order.push_back(as);
   x.tools.push_back(make());
 }

@@ -16,6 +16,7 @@
 #include "tools/mcp/mcp_tool.hpp"
 #include "tools/mcp/memory.hpp"
 #include "tools/mcp/server.hpp"
+#include "tools/mcp/server_view.hpp"
 
 namespace riffle::mcp {
 
@@ -41,16 +42,10 @@ struct servers_options {
   std::vector<server_setup> all{};
   /// Told of all tools that there are now, on a thread of a server.
   std::function<void(const std::vector<tools::tool_ptr>&)> on_tools{};
+  /// See `server_options::on_change`; of any of them.
+  std::function<void()> on_change{};
   /// A tool is used as it is, whatever was approved: to look at it.
   bool shows_all = false;
-};
-
-/// What a person has looked at of a server's tools.
-struct review {
-  bool approved = false;
-  std::size_t held = 0;  ///< tools that are not as they were approved
-  /// What it says of its use is not what was read, so no model is told of it.
-  bool other_advice = false;
 };
 
 class servers {
@@ -79,6 +74,11 @@ class servers {
       const std::string& name) const;
   [[nodiscard]] tools::tool_ptr find_tool(const std::string& name) const;
 
+  /// How they are now, in the order of their names; not those that were ended.
+  [[nodiscard]] std::vector<server_view> views() const;
+  /// Tools, by Riffle's names, whose calls would be refused now, and why.
+  [[nodiscard]] std::map<std::string, std::string> refused_tools() const;
+
   /// What a person must look at before it is used.
   [[nodiscard]] std::vector<change> held_back(const std::string& name) const;
   [[nodiscard]] review reviewed(const std::string& name) const;
@@ -97,6 +97,12 @@ class servers {
   [[nodiscard]] bool would_wait(const std::set<std::string>& names) const;
 
  private:
+  /// What one of `tools` calls.
+  struct meant_tool {
+    std::string tool{};    ///< the server's name for it; empty: it reads
+    std::string digest{};  ///< empty: the same
+  };
+
   struct entry {
     server_setup setup;
     remembered known;
@@ -107,7 +113,7 @@ class servers {
     std::string stamp{};       ///< of what is `known`
     bool told = false;         ///< that nobody has looked at it
     bool told_advice = false;  ///< that it is another one
-    std::map<std::string, std::string> digests{};  ///< of `tools`, by name
+    std::map<std::string, meant_tool> meant{};  ///< by `tools`, by name
     std::set<std::string> told_held{};  ///< those of `held` that were logged
     int held_lines = 0;                 ///< of the log, about them
     bool told_large = false;            ///< what its definitions cost
@@ -118,12 +124,13 @@ class servers {
   void look_again(const std::string& name);
   [[nodiscard]] std::vector<tools::tool_ptr> tools_of_all() const;
   void note(entry& x, const listing& has) const;
-  void use(entry& x, const std::string& as, const std::string& digest,
+  void use(entry& x, const std::string& as, meant_tool what,
            const std::function<tools::tool_ptr()>& make) const;
   void tell_held(entry& x) const;
   void keep_pending(const entry& x, const std::vector<change>& fresh) const;
   static void tell_unknown(entry& x, const listing& has);
   static bool has_other_advice(const entry& x);
+  static review review_of(const entry& x);
 
   const servers_options options_;
   std::mutex telling_;  ///< before mutex_; held while on_tools is told

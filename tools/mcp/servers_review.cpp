@@ -19,8 +19,10 @@ std::vector<change> servers::held_back(const std::string& name) const {
 review servers::reviewed(const std::string& name) const {
   const std::lock_guard lock{mutex_};
   const auto found = all_.find(name);
-  if (found == all_.end()) return {};
-  const auto& x = found->second;
+  return found == all_.end() ? review{} : review_of(found->second);
+}
+
+review servers::review_of(const entry& x) {
   const auto held = std::ranges::count_if(
       x.held, [](const change& c) { return c.kind != change::what::removed; });
   return {x.known.approved, static_cast<std::size_t>(held),

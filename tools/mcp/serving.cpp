@@ -6,6 +6,7 @@
 
 #include "messages/json_strict.hpp"
 #include "runtime/base/text.hpp"
+#include "runtime/base/trace.hpp"
 #include "tools/arguments.hpp"
 #include "tools/mcp/run_task.hpp"
 
@@ -209,7 +210,7 @@ std::variant<json, rpc_error> serving_core::read(const json& params) const {
   if (!text)
     return rpc_error{code::invalid_params,
                      "there is no resource " + with_dots(uri, 200),
-                     {}};
+                     {{"uri", with_dots(uri, 200)}}};
   return json{{"contents", json::array({{{"uri", uri}, {"text", *text}}})}};
 }
 
@@ -264,7 +265,9 @@ void serving_core::begin(const json& x, bool modern, serving_effects& out) {
                              {}})));
   const auto key = ++last_;
   calls_[key] = {x.at("id"), token, modern, -1, 0};
-  out.emplace_back(begin_call{key, name, object_at(params, "arguments")});
+  auto trace = text_at(object_at(params, "_meta"), "traceparent");
+  out.emplace_back(begin_call{key, name, object_at(params, "arguments"),
+                              is_traceparent(trace) ? trace : std::string{}});
 }
 
 void serving_core::on_notification(const json& x, serving_effects& out) {

@@ -38,6 +38,7 @@ struct begin_call {
   std::uint64_t key = 0;
   std::string tool;
   json arguments;
+  std::string trace{};  ///< the client's traceparent; empty: it sent none
 };
 /// The client gave it up: what comes of it is not told.
 struct stop_call {

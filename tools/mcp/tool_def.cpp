@@ -6,6 +6,7 @@
 
 #include "runtime/base/digest.hpp"
 #include "runtime/base/text.hpp"
+#include "tools/mcp/list_parts.hpp"
 #include "tools/mcp/protocol.hpp"
 #include "tools/shared_schema.hpp"
 
@@ -18,6 +19,8 @@ constexpr std::size_t longest_title = 100;
 constexpr std::size_t longest_description = 4096;
 constexpr std::size_t largest_schema = 64u << 10;
 constexpr std::size_t deepest_schema = 64;
+/// Of what is wrong with one; it may quote what is.
+constexpr std::size_t longest_problem = 300;
 
 unexpected no_tool(std::string message) {
   return unexpected{error{.code = errc::tool_unavailable,
@@ -196,6 +199,10 @@ expected<tool_def> read_tool(const json& x) {
   if (out.name.empty()) return no_tool("a tool without a name");
   if (out.name.size() > longest_name)
     return no_tool("a tool whose name is longer than 128 bytes");
+  if (x.contains(unreadable))
+    return no_tool(
+        "its definition cannot be read: it is nested too deep, no JSON, or a "
+        "key stands there twice");
   const auto& hints = at(x, "annotations");
   out.title = text_at(x, "title", longest_title);
   if (hints.is_object()) {
@@ -230,7 +237,7 @@ std::vector<tool_def> read_tools(const std::vector<json>& items,
     if (!tool) {
       auto name = x.is_object() ? text_at(x, "name", longest_name) : "";
       problems.push_back((name.empty() ? "" : name + ": ") +
-                         tool.error().message);
+                         with_dots(tool.error().message, longest_problem));
     } else if (!names.insert(tool->name).second) {
       problems.push_back(tool->name + ": there are two tools with this name");
     } else {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // riffle mcp list|tools|call|read; the others: mcp_*.cpp
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "runtime/cli/view/tool_call_view.hpp"
 #include "runtime/config/assign.hpp"
 #include "runtime/config/source.hpp"
+#include "runtime/node/mcp_board.hpp"
 #include "runtime/node/mcp_part.hpp"
 #include "runtime/node/node.hpp"
 #include "tools/mcp/names.hpp"
@@ -46,22 +48,41 @@ std::string servers_elsewhere(const config::config& settings) {
               : settings.file.string() + " takes its place here");
 }
 
+/// One that was started to see how it is.
+mcp::server_view tried(const mcp::servers& all, const std::string& name) {
+  auto out = mcp::view_of(name, all.find(name)->status(), all.reviewed(name));
+  if (out.state == to_string(mcp::server_state::starting) &&
+      out.last_error.empty())
+    out.last_error =
+        "it has not answered yet, and is not waited for any longer "
+        "(startup_timeout)";
+  return out;
+}
+
+/// Of a server that living processes use, how it is there; another one is
+/// tried.
+std::vector<mcp::server_view> all_as_they_are(const opened_servers& x) {
+  auto used = used_elsewhere(x.settings);
+  auto idle = wanted(x, {});
+  for (const auto& one : used) idle.erase(one.name);
+  if (x.all) x.all->ready(idle);
+  for (const auto& name : idle) used.push_back(tried(*x.all, name));
+  std::ranges::stable_sort(used, {}, &mcp::server_view::name);
+  return used;
+}
+
 int list(const mcp_command& x, console& io) {
   const auto servers = open_servers(x, servers_for::runs, io);
   if (!servers) return usage;
-  if (servers->all) servers->all->ready(wanted(*servers, {}));
-  std::vector<shown_server> all;
-  bool good = true;
-  for (const auto& [name, ignored] : servers->settings.mcp) {
-    all.push_back({name, servers->all->find(name)->status(),
-                   servers->all->reviewed(name)});
-    good = good && all.back().now.state == mcp::server_state::ready;
-  }
+  const auto all = all_as_they_are(*servers);
+  const bool good = std::ranges::all_of(
+      all, [](const mcp::server_view& one) { return one.is_ready(); });
   const int status = write_list(
       all, x.common,
       "there are no servers: 'riffle mcp add NAME -- COMMAND' adds one" +
           servers_elsewhere(servers->settings),
-      mcp_line, mcp_facts, io);
+      mcp_line, [](const mcp::server_view& one) { return mcp::to_json(one); },
+      io);
   return good ? status : failed;
 }
 

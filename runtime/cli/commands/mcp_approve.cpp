@@ -61,12 +61,14 @@ int keep_approval(const mcp_command& x, const opened_servers& servers,
         count = known.tools.size();
       });
   if (!done) return report(done.error(), io);
-  if (x.common.output != output_kind::text)
+  if (x.common.output != output_kind::text) {
     io.out.write(mcp::json{{"server", x.name}, {"approved", count}}.dump() +
                  "\n");
-  else if (x.common.level != verbosity::quiet)
+  } else if (x.common.level != verbosity::quiet) {
     io.complain("the tools of " + x.name +
                 " are approved as they are: " + std::to_string(count));
+    io.err.write(mcp_preview_hint(x.name, server, shown.has.tools));
+  }
   return io.out.good() ? completed : failed;
 }
 

@@ -15,6 +15,7 @@
 
 #include "runtime/api/version.hpp"
 #include "runtime/base/id_source.hpp"
+#include "runtime/base/trace.hpp"
 #include "runtime/base/unique_fd.hpp"
 #include "runtime/cli/commands/mcp_commands.hpp"
 #include "runtime/cli/terminal/choose.hpp"
@@ -192,6 +193,7 @@ class mcp_service {
     if (!request) return mcp::task_refusal(request.error().message);
     request->stop = stop;
     request->id = run_id{ids_.make(service::waited_for_prefix)};
+    if (!call.trace.empty()) keep_trace(*request->id, call.trace);
     const auto outcome = rt_.execute(*std::move(request), teller(call.key));
     return outcome ? result_of(*outcome)
                    : mcp::task_refusal(outcome.error().message);
@@ -210,6 +212,7 @@ class mcp_service {
     request->with.approval = asked_.approval;
     request->with.stop = stop;
     request->with.id = run_id{ids_.make(service::single_call_prefix)};
+    if (!call.trace.empty()) keep_trace(*request->with.id, call.trace);
     const auto started = rt_.start_plan(*std::move(request), teller(call.key));
     if (!started) return refused(started.error());
     auto end = started->wait(std::chrono::hours{1});

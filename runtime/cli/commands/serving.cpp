@@ -217,7 +217,8 @@ http::site_parts serving::impl::parts() {
           [this] { return runtime->failure(); },
           [this] { return metrics->text(); },
           std::string{version},
-          [this] { return runtime->tools_now(); }};
+          [this] { return runtime->tools_now(); },
+          runtime->servers()};
 }
 
 void serving::impl::begin(const serving_secrets& secrets) {

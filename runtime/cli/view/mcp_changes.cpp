@@ -6,6 +6,7 @@
 
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/mcp_text.hpp"
+#include "runtime/config/assign.hpp"
 
 namespace riffle::cli {
 
@@ -46,7 +47,48 @@ void add_difference(std::string& out, const std::string& before,
   for (auto i = b; i != fresh_end; ++i) add_line(out, '+', *i);
 }
 
+/// The argument that makes a call of it a look; empty: it has none.
+std::string dry_argument(const mcp::tool_def& tool) {
+  const auto schema = mcp::json::parse(tool.input_schema, nullptr, false);
+  if (!schema.is_object()) return {};
+  const auto properties = schema.value("properties", mcp::json::object());
+  for (const auto* name : {"dryRun", "dry_run"}) {
+    const auto found = properties.find(name);
+    if (found == properties.end() || !found->is_object()) continue;
+    if (found->value("type", mcp::json()) == "boolean") return name;
+  }
+  return {};
+}
+
+std::string as_key(const std::string& name) {
+  const bool plain = std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
+  return plain ? name : config::in_quotes(name);
+}
+
 }  // namespace
+
+std::string mcp_preview_hint(const std::string& server,
+                             const config::mcp_config& x,
+                             const std::vector<mcp::tool_def>& tools) {
+  constexpr std::size_t most = 5;
+  std::string tables;
+  std::size_t count = 0;
+  for (const auto& tool : tools) {
+    const auto argument = dry_argument(tool);
+    const auto own = x.tools.find(tool.name);
+    const bool known = own != x.tools.end() && own->second.preview.text != "{}";
+    if (argument.empty() || known || ++count > most) continue;
+    tables += "    [mcp." + server + ".tools." + as_key(tool.name) +
+              "]\n    preview = { " + argument + " = true }\n";
+  }
+  if (tables.empty()) return {};
+  return "with this in the configuration you see what a call would do before "
+         "you approve it:\n" +
+         tables;
+}
 
 std::string mcp_changes_text(
     const std::vector<mcp::change>& all,

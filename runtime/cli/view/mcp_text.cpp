@@ -31,13 +31,6 @@ std::string table_of(const std::string& object) {
   return "{ " + out + " }";
 }
 
-std::string problem_of(const mcp::server_status& x) {
-  if (x.state == mcp::server_state::starting && x.last_error.empty())
-    return "it has not answered yet, and is not waited for any longer "
-           "(startup_timeout)";
-  return x.last_error;
-}
-
 bool names_table(std::string_view line, const std::string& name) {
   line = trimmed(line);
   while (line.starts_with('[')) line.remove_prefix(1);
@@ -113,49 +106,27 @@ std::string prompt_text(const server_prompt& x, std::size_t columns) {
   return "  " + fit(out, columns > 4 ? columns - 3 : 1) + "\n";
 }
 
-std::string mcp_line(const shown_server& server) {
-  const auto& x = server.now;
-  std::string out = server.name;
+std::string mcp_line(const mcp::server_view& x) {
+  std::string out = x.name;
   out.resize(std::max<std::size_t>(out.size() + 1, 16), ' ');
-  auto state = std::string{to_string(x.state)};
+  auto state = safe_line(x.state, 40);
   state.resize(std::max<std::size_t>(state.size() + 1, 15), ' ');
   out += state;
-  if (x.has) {
-    out += std::string{to_string(x.has->about.speaks)} + " " +
-           x.has->about.version + "  " + std::to_string(x.has->tools.size()) +
-           " tools";
-    if (!x.has->about.name.empty())
-      out += "  " + safe_line(x.has->about.name, 60) + " " +
-             safe_line(x.has->about.server_version, 40);
+  if (x.tools) {
+    out += safe_line(x.era + " " + x.version, 40) + "  " +
+           std::to_string(*x.tools) + " tools";
+    if (!x.server.empty())
+      out += "  " + safe_line(x.server, 60) + " " +
+             safe_line(x.server_version, 40);
   }
-  out += server.seen.approved ? "  approved" : "  not approved";
-  if (server.seen.held > 0)
-    out += ", " + counted(server.seen.held, "tool") + " changed since";
-  if (server.seen.other_advice)
-    out += ", what it says of its use changed since";
-  if (x.restarts > 0) out += "  " + std::to_string(x.restarts) + " restarts";
-  if (const auto why = problem_of(x); !why.empty())
-    out += "\n  ✗ " + safe_line(why, 400);
+  out += x.seen.approved ? "  approved" : "  not approved";
+  if (x.seen.held > 0)
+    out += ", " + counted(x.seen.held, "tool") + " changed since";
+  if (x.seen.other_advice) out += ", what it says of its use changed since";
+  if (x.restarts > 0) out += "  " + counted(x.restarts, "restart");
+  if (x.process != 0) out += "  in process " + std::to_string(x.process);
+  if (!x.last_error.empty()) out += "\n  ✗ " + safe_line(x.last_error, 400);
   return out + "\n";
-}
-
-nlohmann::ordered_json mcp_facts(const shown_server& server) {
-  const auto& x = server.now;
-  nlohmann::ordered_json out = {{"name", server.name},
-                                {"state", to_string(x.state)}};
-  if (x.has) {
-    out["era"] = to_string(x.has->about.speaks);
-    out["version"] = x.has->about.version;
-    out["server"] = x.has->about.name;
-    out["server_version"] = x.has->about.server_version;
-    out["tools"] = x.has->tools.size();
-  }
-  out["approved"] = server.seen.approved;
-  if (server.seen.held > 0) out["changed"] = server.seen.held;
-  if (server.seen.other_advice) out["advice_changed"] = true;
-  out["restarts"] = x.restarts;
-  if (const auto why = problem_of(x); !why.empty()) out["last_error"] = why;
-  return out;
 }
 
 }  // namespace riffle::cli

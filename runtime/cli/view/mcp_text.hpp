@@ -44,14 +44,7 @@ imported_servers read_mcp_servers(const nlohmann::json& x);
 std::string prompt_text(const server_prompt& x, std::size_t columns);
 
 /// A server as `riffle mcp list` shows it.
-struct shown_server {
-  std::string name;
-  mcp::server_status now{};
-  mcp::review seen{};
-};
-
-std::string mcp_line(const shown_server& x);
-nlohmann::ordered_json mcp_facts(const shown_server& x);
+std::string mcp_line(const mcp::server_view& x);
 
 /// What is new in a server's tools, for a person: all that a model reads of a
 /// new one, and of one that changed the lines that differ. `effect`: what a
@@ -59,6 +52,12 @@ nlohmann::ordered_json mcp_facts(const shown_server& x);
 std::string mcp_changes_text(
     const std::vector<mcp::change>& all,
     const std::function<std::string(const mcp::tool_def&)>& effect);
+
+/// Tools that could show what a call would do before it is approved, and what
+/// the configuration has to say for that; empty: there is none, or it does.
+std::string mcp_preview_hint(const std::string& server,
+                             const config::mcp_config& x,
+                             const std::vector<mcp::tool_def>& tools);
 
 /// What it says of its use, where that differs; empty: it does not.
 std::string mcp_instructions_text(const std::string& before,

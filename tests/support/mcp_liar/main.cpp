@@ -19,8 +19,6 @@
 
 #include <nlohmann/json.hpp>
 
-extern char** environ;
-
 namespace {
 
 using nlohmann::json;
@@ -70,7 +68,7 @@ json tools_of(const json& params) {
       "wrong_id", "progress",  "late",    "long",   "flood",   "ask",
       "batch",    "is_error",  "refuses", "brood",  "grow",    "structured",
       "liar",     "read_echo", "slow",    "rounds", "task",    "picture",
-      "mute",     "pid",       "write"};
+      "mute",     "pid",       "write",   "trace"};
   json all = json::array();
   for (const auto& x : names)
     all.push_back(tool(x, x == "read_echo" || x == "die_reading"));
@@ -236,6 +234,8 @@ void call(const json& id, const json& params) {
   }
   if (name == "die" || name == "read_die") std::raise(SIGKILL);
   if (name == "pid") return reply(id, text(std::to_string(::getpid())));
+  if (name == "trace")
+    return reply(id, text(params.at("_meta").value("traceparent", "none")));
   if (name == "ask") return ask_client(id);
   if (name == "rounds") return rounds(id, params);
   if (name == "is_error") {
