@@ -110,8 +110,12 @@ class spec_maker : public std::enable_shared_from_this<spec_maker> {
   [[nodiscard]] std::shared_ptr<const tools::registry> tools_for(
       std::vector<std::string>& names, const run_request& x,
       std::string& waited) const;
-  /// Of those that an agent's tools are of; one is not there yet.
+  /// What an agent's tools need is not there yet: servers, nodes.
   [[nodiscard]] bool waits_for_servers(const std::string& agent) const;
+  [[nodiscard]] bool waits_for_nodes(const std::string& agent) const;
+  /// What a run with these tools waits for.
+  [[nodiscard]] std::string wait_for_nodes(
+      const std::vector<std::string>& names) const;
   /// Makes the whole spec of a run that was put on record in a hurry.
   [[nodiscard]] std::function<expected<run_spec_ptr>(const std::stop_token&)>
   completion_of(const run_spec& spec);
