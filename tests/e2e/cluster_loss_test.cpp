@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Nodes and origins that die, hang or are told to end while a call runs.
+#include <algorithm>
 #include <csignal>
 
 #include "tests/e2e/cluster_world.hpp"
@@ -30,6 +31,12 @@ TEST_CASE("kill -9 of a node costs an attempt of what reads, never the run") {
   // Who did the work is told, and whom it was taken from.
   CHECK(called_on(log) == "alpha");
   CHECK(result.at("metadata").at("node") == "beta");
+  // Also while it works: in the log, and at the terminal.
+  const auto reports = of_type(checked_events(log), "tool_progress");
+  CHECK(std::ranges::count_if(reports, [](const json& x) {
+          return x.at("data").value("message", "") == "attempt 2 on node beta";
+        }) == 1);
+  CHECK(done.err.find("attempt 2 on node beta") != std::string::npos);
   CHECK(done.err.find("[RETRY] tool look: ") != std::string::npos);
   CHECK(done.err.find("the node alpha is lost") != std::string::npos);
   const auto end = done.err.rfind("[TOOL] look@");
