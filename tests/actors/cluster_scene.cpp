@@ -92,14 +92,8 @@ cluster_scene::cluster_scene(std::string node_group, node_times of_node,
   dispatcher = system->spawn(
       [](work_listener::pointer,
          cluster_scene* x) -> work_listener::behavior_type {
-        return {[x](work::started& y) {
-                  x->order.emplace_back("started");
-                  x->started.push_back(std::move(y));
-                },
-                [x](work::done& y) {
-                  x->order.emplace_back("done");
-                  x->dones.push_back(std::move(y));
-                },
+        return {[x](work::started& y) { x->started.push_back(std::move(y)); },
+                [x](work::done& y) { x->dones.push_back(std::move(y)); },
                 [x](work::lost& y) { x->losts.push_back(std::move(y)); }};
       },
       this);
@@ -108,7 +102,6 @@ cluster_scene::cluster_scene(std::string node_group, node_times of_node,
          cluster_scene* x) -> progress_listener::behavior_type {
         return {[self, x](work::progress& y) {
           const work::ack room{y.id};
-          x->order.push_back(std::to_string(y.number));
           x->reports.push_back(std::move(y));
           caf::send_as(caf::actor_cast<caf::actor>(self),
                        caf::actor_cast<caf::actor>(self->current_sender()),

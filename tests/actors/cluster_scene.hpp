@@ -65,8 +65,7 @@ struct cluster_scene {
   std::vector<work::done> dones;
   std::vector<work::lost> losts;
   std::vector<work::progress> reports;
-  std::set<std::string> crossed;   ///< types of the messages over the line
-  std::vector<std::string> order;  ///< of all of these; a report by its number
+  std::set<std::string> crossed;     ///< types of the messages over the line
   std::vector<std::string> stopped;  ///< at the node's pool
   struct hosted {
     work::assignment what;

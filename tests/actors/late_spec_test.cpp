@@ -137,7 +137,7 @@ TEST_CASE("a run that waits for a node is told so while it waits") {
 }
 
 TEST_CASE("a short wait for a node is not told, and nothing begins before it") {
-  late_world w;
+  late_world w{std::make_shared<test_journal>()};
   auto& x = w.x;
   w.waits_for = awaited;
   x.release_acks = false;  // what says that it began is not on record yet
