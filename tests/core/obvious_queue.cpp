@@ -155,6 +155,7 @@ dispatch_effects obvious_queue::on_started(const call_id& id,
     ++late_;
     return {};
   }
+  if (x->at == phase::stopping) x->last_sign = now;
   if (x->at != phase::queued) return {};
   x->at = phase::running;
   x->started_at = x->last_sign = now;
@@ -180,7 +181,11 @@ dispatch_effects obvious_queue::on_result(
   x->working = false;
   --in_flight_;
   if (x->at == phase::stopping) {
-    auto stopped = failed(x->stop_as, *x->stop_error, attempt);
+    const bool began = x->last_sign >= x->queued_at ||
+                       result.how == outcome::ok || last_progress != 0;
+    auto stopped =
+        failed(x->stop_as,
+               began ? *x->stop_error : without_doubt(*x->stop_error), attempt);
     stopped.output = std::move(result.output);
     stopped.metadata = std::move(result.metadata);
     stopped.took = now - x->started_at;
