@@ -102,6 +102,10 @@ class spec_maker : public std::enable_shared_from_this<spec_maker> {
 
   [[nodiscard]] id_source& ids() const noexcept { return *parts_.ids; }
 
+  /// A run of this agent waits for nodes, which have its tools; it is put on
+  /// record before, and told.
+  [[nodiscard]] bool waits_for_nodes(const std::string& agent) const;
+
  private:
   void share(run_spec& spec) const;
   [[nodiscard]] std::vector<std::string> those_of_nodes(
@@ -110,9 +114,8 @@ class spec_maker : public std::enable_shared_from_this<spec_maker> {
   [[nodiscard]] std::shared_ptr<const tools::registry> tools_for(
       std::vector<std::string>& names, const run_request& x,
       std::string& waited) const;
-  /// What an agent's tools need is not there yet: servers, nodes.
+  /// Of those that an agent's tools are of; one is not there yet.
   [[nodiscard]] bool waits_for_servers(const std::string& agent) const;
-  [[nodiscard]] bool waits_for_nodes(const std::string& agent) const;
   /// What a run with these tools waits for.
   [[nodiscard]] std::string wait_for_nodes(
       const std::vector<std::string>& names) const;

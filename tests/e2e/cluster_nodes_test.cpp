@@ -72,7 +72,8 @@ TEST_CASE("who is listed shows what waits there for a place") {
   const program two{
       installed_riffle(), second.folder, {"run", "go", "--session", "s1"}};
   const auto look = [&] {
-    for (const auto& tool : list_of(first.folder)[0].at("tools"))
+    const auto all = list_of(first.folder);
+    for (const auto& tool : all[0].at("tools"))
       if (tool.at("name") == "look") return tool;
     return json{};
   };
