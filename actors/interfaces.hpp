@@ -194,6 +194,8 @@ using run_registry_actor = caf::typed_actor<
     reacts_to<run_ended>, reacts_to<run_broken>,
     reacts_to<work_returned>,   // from a blocking executor's thread
     reacts_to<spec_completed>,  // from an executor's thread
+    reacts_to<wait_written>,    // from the journal
+    reacts_to<wait_due>,        // own timer
     reacts_to<run_deadline>,    // own timer
     reacts_to<probe_journal>,   // own timer
     reacts_to<revive_pool>,     // own timer

@@ -70,4 +70,11 @@ bool catalog::wait_for(const std::vector<std::string>& names, duration limit,
   return there || has(names);
 }
 
+bool catalog::would_wait(const std::vector<std::string>& names) const {
+  const std::lock_guard lock{mutex_};
+  if (names.empty()) return false;
+  return !has(names) ||
+         (known_by_ && std::chrono::steady_clock::now() < *known_by_);
+}
+
 }  // namespace riffle::tools

@@ -44,6 +44,8 @@ class catalog {
   /// False: a tool is missing.
   bool wait_for(const std::vector<std::string>& names, duration limit,
                 const std::stop_token& stop = {}) const;
+  /// Whether that would not return at once.
+  [[nodiscard]] bool would_wait(const std::vector<std::string>& names) const;
 
  private:
   void set(std::vector<tool_ptr> catalog::* which, std::vector<tool_ptr> all);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/core/circuit_breaker.hpp"
 #include "actors/handler.hpp"
 #include "messages/duration_text.hpp"
 #include "runtime/base/log.hpp"
@@ -21,9 +22,6 @@ bool is_plain_word(const std::string& text) {
                   (c >= 'a' && c <= 'z') || c == '_' || c == '-';
          });
 }
-
-/// A node's own file system that does not answer is a fault of that call.
-constexpr auto admission_limit = std::chrono::minutes{2};
 
 constexpr auto lease_is_over =
     "it was ended, for its origin was not heard for cluster.orphan_after";
@@ -82,28 +80,6 @@ void call_host_state::on_assignment(from_origin& from, work::assignment& x) {
   admit(call_admitted{from.link, from.tag, std::move(x), {}});
 }
 
-/// Rules about places look at the file system, which may keep whoever looks.
-void call_host_state::admit(call_admitted x) {
-  if (!setup.aside || !setup.admits_aside ||
-      !setup.admits_aside(x.given.call.tool)) {
-    x.refused = setup.admit(x.given.call);
-    return on_admitted(x);
-  }
-  self->delayed_send(self, admission_limit,
-                     admission_overdue{x.link, x.tag.token});
-  setup.aside([me = caf::actor_cast<caf::actor>(self), ask = setup.admit,
-               x = std::move(x)]() mutable {
-    try {
-      x.refused = ask(x.given.call);
-    } catch (const std::exception& problem) {  // of ours: no memory, no folder
-      x.refused = error{
-          errc::internal, name,
-          std::string{"the node could not judge the call: "} + problem.what()};
-    }
-    caf::anon_send(me, std::move(x));
-  });
-}
-
 void call_host_state::on_admitted(call_admitted& x) {
   const auto token = tokens.find({x.link, x.tag.token});
   if (token == tokens.end()) return;  // stopped meanwhile
@@ -123,17 +99,6 @@ void call_host_state::on_admitted(call_admitted& x) {
   self->send(call.pool, std::move(x.given),
              work_listeners{caf::actor_cast<work_listener>(self),
                             caf::actor_cast<progress_listener>(self)});
-}
-
-void call_host_state::on_admission_overdue(const admission_overdue& x) {
-  const auto token = tokens.find({x.link, x.token});
-  if (token == tokens.end() || calls.at(token->second).pool) return;
-  const auto key = token->second;
-  refuse(x.link, calls.at(key).tag, key,
-         {errc::timeout, name,
-          "the node could not look at the call within 2 minutes, so it was "
-          "not executed: its file system does not answer"});
-  forget(key);
 }
 
 void call_host_state::refuse(link_number link, const cluster::tag& tag,
@@ -198,8 +163,10 @@ void call_host_state::on_started(work::started& x) {
   auto* call = find(x.id, x.attempt);
   if (call == nullptr) return;
   if (!std::exchange(call->started, true)) {
-    --loads[call->tool].waiting;
-    ++loads[call->tool].running;
+    auto& load = loads[call->tool];
+    --load.waiting;
+    ++load.running;
+    load.places = setup.places[call->tool];
   }
   if (call->limit > duration{})
     self->delayed_send(self, call->limit, call_overdue{x.id, x.attempt});
@@ -258,8 +225,12 @@ void call_host_state::on_done(work::done& x) {
   // Its pool gave it to no worker, as its circuit breaker is open, or the node
   // ends: another one may.
   if (!call->started && x.result.err &&
-      x.result.err->code == errc::tool_unavailable)
+      x.result.err->code == errc::tool_unavailable) {
     x.moved = true;
+    // Until a call of it begins again.
+    if (x.result.err->op == core::circuit_breaker::op)
+      loads[call->tool].places = 0;
+  }
   if (const auto bytes = bytes_of(x.result); bytes > setup.most_result) {
     x.result = {};
     x.result.how = outcome::failed;

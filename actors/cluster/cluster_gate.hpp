@@ -82,6 +82,8 @@ struct cluster_gate_state {
   explicit cluster_gate_state(caf::event_based_actor* me) : self{me} {}
 
   enum class phase : std::uint8_t { greeting, joined, fenced };
+  /// Of a link. `left`: the peer said that it ends.
+  enum class ending : std::uint8_t { lost, left, refused };
 
   struct node_tool {
     cluster::tool_offer offer;
@@ -138,7 +140,7 @@ struct cluster_gate_state {
     bool back = false;  ///< the node, with another pool
   };
 
-  // The life of links (gate_links.cpp).
+  // The life of links (gate_links.cpp, gate_greeting.cpp).
   void on_dialed(dialed& x);
   void on_tick();
   void on_hello(cluster::hello& x);
@@ -170,7 +172,13 @@ struct cluster_gate_state {
   void refuse(link_number number, const std::string& why);
   void fence(link_number number, link& x, const std::string& why);
   void on_deaf(const deaf_node& x);
-  void drop(link_number number, const std::string& why);
+  void drop(link_number number, const std::string& why,
+            ending how = ending::lost);
+  void log_gone(const link& x, const std::string& why, ending how) const;
+  static std::string key_of(const link& x);
+  bool tells_refusal(const link& x, const std::string& why);
+  static std::string named(const cluster::hello& x);
+  static std::string in_ms(duration x);
   void end_origin(link_number number, link& x, const std::string& why);
 
   // Tools of nodes (gate_tools.cpp).
@@ -241,6 +249,8 @@ struct cluster_gate_state {
   bool draining = false;
   /// Drained: peers whose pong, and so all that was said before, is waited for.
   std::map<link_number, std::uint64_t> last_words;
+  /// Why a peer was refused, or refused us, as the log says; by `key_of`.
+  std::map<std::string, std::string> told_refusals;
   bool drained = false;  ///< nothing runs; once
 };
 

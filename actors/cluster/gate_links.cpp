@@ -17,21 +17,21 @@ constexpr const char* op = "cluster";
 /// What ends sooner after it began was crossed by a dial of its peer.
 constexpr auto crossing = std::chrono::seconds{1};
 
-std::string named(const cluster::hello& x) {
-  return x.name.empty() ? "a process" : "node " + x.name;
-}
-
 std::string with_epoch(const cluster::hello& x) {
   return " (epoch " + std::to_string(x.epoch) + ")";
 }
 
-std::string in_ms(duration x) {
+}  // namespace
+
+std::string cluster_gate_state::named(const cluster::hello& x) {
+  return x.name.empty() ? "a process" : "node " + x.name;
+}
+
+std::string cluster_gate_state::in_ms(duration x) {
   return std::to_string(
              std::chrono::duration_cast<std::chrono::milliseconds>(x).count()) +
          " ms";
 }
-
-}  // namespace
 
 std::pair<const link_number, cluster_gate_state::link>*
 cluster_gate_state::sender() {
@@ -116,101 +116,6 @@ void cluster_gate_state::greet(link& x) {
   self->send(x.peer, cluster::terms{setup.orphan_after, setup.kill_grace});
 }
 
-// -- greeting -----------------------------------------------------------------
-
-std::optional<std::string> cluster_gate_state::problem_of(
-    const cluster::hello& x) const {
-  if (x.version != cluster::version || x.work != work::version)
-    return "it speaks version " + std::to_string(x.version) + "." +
-           std::to_string(x.work) + " of the cluster's messages (Riffle " +
-           x.program + "), this process " + std::to_string(cluster::version) +
-           "." + std::to_string(work::version) + " (Riffle " +
-           setup.me.program + "); run the same version on both";
-  if (x.group != setup.me.group)
-    return "it belongs to the group `" + x.group + "`, this process to `" +
-           setup.me.group + "` (cluster.group)";
-  if (x.observer || setup.me.observer) return {};
-  // Calls are given by name, so who takes some shares it with nobody.
-  const bool takes_calls = !setup.offers.empty();
-  if (takes_calls && is_twin(x)) return both_called(x.name);
-  return {};
-}
-
-void cluster_gate_state::on_hello(cluster::hello& x) {
-  auto* from = sender();
-  if (from == nullptr) {  // the peer dialled
-    if (!self->current_sender()) return;
-    from = &add_link(caf::actor_cast<caf::actor>(self->current_sender()), {});
-  }
-  auto& [number, at] = *from;
-  heard(at);
-  if (auto why = problem_of(x)) return refuse(number, *why);
-  const bool answer = at.address.empty() && at.at == phase::greeting;
-  if (at.at == phase::joined) {
-    if (at.who.epoch == x.epoch) return;
-    leave(at, "it began anew", true);  // it ended what it had
-  }
-  at.who = std::move(x);
-  if (answer) greet(at);
-  join(at);
-}
-
-/// What is run for the other ends before it may hold that it has ended, also
-/// where its times are shorter than ours.
-void cluster_gate_state::on_terms(const cluster::terms& x) {
-  auto* from = sender();
-  if (from == nullptr || !host) return;
-  auto& [number, at] = *from;
-  const auto span = std::min(setup.orphan_after,
-                             x.orphan_after + x.kill_grace - setup.host_grace);
-  if (span < setup.watch.timeout)
-    return refuse(number,
-                  "it settles what a node had after " + in_ms(x.orphan_after) +
-                      " (cluster.orphan_after) and " + in_ms(x.kill_grace) +
-                      " (tools.kill_grace), and calls on " + setup.me.name +
-                      " may take " + in_ms(setup.host_grace) +
-                      " from SIGTERM to their end (kill_grace): raise the "
-                      "first, or lower the last");
-  if (std::exchange(at.orphan_after, span) != span && at.at == phase::joined)
-    begin_lease(at);
-}
-
-void cluster_gate_state::refuse(link_number number, const std::string& why) {
-  auto& x = links.at(number);
-  log_warn(op, (x.address.empty() ? "a process at the cluster's port"
-                                  : "the process at " + x.address) +
-                   std::string{" is refused: "} + why);
-  self->send(x.peer, cluster::refusal{why});
-  drop(number, why);
-}
-
-void cluster_gate_state::on_refusal(const cluster::refusal& x) {
-  auto* from = sender();
-  if (from == nullptr) return;
-  log_error(op, (from->second.address.empty() ? named(from->second.who)
-                                              : from->second.address) +
-                    " refuses this process: " + x.reason);
-  drop(from->first, x.reason);
-}
-
-void cluster_gate_state::join(link& x) {
-  x.at = phase::joined;
-  x.wish.reset();
-  x.watch.restart(now());
-  begin_lease(x);
-  count(x, true);
-  measure_node("joined", x.who);
-  lost_nodes.erase(x.who.name);
-  if (const auto plan = targets.find(x.address); plan != targets.end())
-    plan->second.on_joined();
-  if (!x.who.observer)
-    log_info(op, named(x.who) + " has joined (epoch " +
-                     std::to_string(x.who.epoch) + ", Riffle " + x.who.program +
-                     ")");
-  offer_to(x);
-  tell_nodes();
-}
-
 // -- living -------------------------------------------------------------------
 
 void cluster_gate_state::heard(link& x) { x.watch.on_heard(now()); }
@@ -279,6 +184,11 @@ void cluster_gate_state::on_pong(cluster::pong& x) {
   }
   if (at.at == phase::fenced)
     return self->send(at.peer, cluster::fenced{at.who.epoch});
+  // It has what was said at the greeting, and refuses nobody for that.
+  if (at.at == phase::joined && told_refusals.erase(key_of(at)) > 0 &&
+      !at.who.observer)
+    log_info(op, named(at.who) + " stays, which was refused or refused this " +
+                     "process before" + with_epoch(at.who));
   if (at.wish && x.number >= at.wish->ping) drain_as_asked(at);
   at.loads = std::move(x.loads);
   if (setup.board)
@@ -365,17 +275,34 @@ void cluster_gate_state::on_peer_down(const caf::down_msg& x) {
   }
   const auto number = by_peer.find(x.source);
   if (number == by_peer.end()) return;
-  drop(number->second, "the connection ended");
+  // A process that ends says so before it closes the connection.
+  const bool said = x.reason == caf::exit_reason::user_shutdown;
+  drop(number->second, said ? "it ended" : "the connection ended",
+       said ? ending::left : ending::lost);
 }
 
-void cluster_gate_state::drop(link_number number, const std::string& why) {
+/// Who says that it ends is missed by nobody; who was refused before and comes
+/// again is told of once.
+void cluster_gate_state::log_gone(const link& x, const std::string& why,
+                                  ending how) const {
+  const auto who = named(x.who);
+  if (how == ending::left)
+    log_info(op, who + " has left: it ended" + with_epoch(x.who));
+  else if (told_refusals.contains(key_of(x)) && how == ending::refused)
+    log_debug(op, who + " is gone: " + why + with_epoch(x.who));
+  else
+    log_warn(op, who + " is gone: " + why + with_epoch(x.who));
+}
+
+void cluster_gate_state::drop(link_number number, const std::string& why,
+                              ending how) {
   const auto found = links.find(number);
   if (found == links.end()) return;
   auto& x = found->second;
   const bool joined = x.at != phase::greeting && !x.who.observer;
   if (joined) {
-    log_warn(op, named(x.who) + " is gone: " + why + with_epoch(x.who));
-    measure_node("lost", x.who);
+    log_gone(x, why, how);
+    measure_node(how == ending::left ? "left" : "lost", x.who);
     count(x, false);
     leave(x, why, true);
   }
@@ -387,9 +314,14 @@ void cluster_gate_state::drop(link_number number, const std::string& why) {
   const bool crossed = now() - x.begun < crossing && setup.me.name > x.who.name;
   x.also.push_back(x.address);
   for (const auto& address : x.also)
-    if (const auto plan = targets.find(address); plan != targets.end())
-      plan->second.on_failed(now(), setup.random01(),
-                             crossed ? 2 * crossing : duration{});
+    if (const auto plan = targets.find(address); plan != targets.end()) {
+      if (how == ending::refused)
+        plan->second.on_refused(now(), setup.random01());
+      else
+        plan->second.on_failed(now(), setup.random01(),
+                               crossed ? 2 * crossing : duration{});
+    }
+  if (how != ending::refused) told_refusals.erase(key_of(x));
   links.erase(found);
   tell_if_known();
   wait_no_more(number);

@@ -54,9 +54,9 @@ void node_board::remember(const std::string& tool, const session_id& session,
   places_.remember(tool, session, node);
 }
 
-void node_board::on_refused(const call_id& call) {
+bool node_board::on_refused(const call_id& call) {
   const std::lock_guard lock{mutex_};
-  places_.on_refused(call, wall_());
+  return places_.on_refused(call, wall_());
 }
 
 void node_board::release(const call_id& call) {

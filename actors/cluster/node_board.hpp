@@ -36,7 +36,7 @@ class node_board {
                                const session_id& session, const call_id& call);
   void remember(const std::string& tool, const session_id& session,
                 const std::string& node);
-  void on_refused(const call_id& call);
+  bool on_refused(const call_id& call);
   void release(const call_id& call);
   void release_run(const run_id& run);
   [[nodiscard]] bool has(const std::string& tool) const;

@@ -80,7 +80,7 @@ void circuit_breaker::on_returned() {
 error circuit_breaker::why(time_point now) const {
   const auto left = std::max(trial_at_ - now, duration{});
   return {errc::tool_unavailable,
-          "tool_pool",
+          op,
           "`" + tool_ + "` is out of service: " + reason_ +
               "; it is tried again in " + seconds(left) +
               ", do without it until then",

@@ -19,6 +19,9 @@ namespace riffle::core {
 
 class circuit_breaker {
  public:
+  /// `op` of the error that refuses a call while it is open.
+  static constexpr const char* op = "circuit_breaker";
+
   struct limits {
     std::uint32_t intensity = 5;                 ///< restarts …
     duration period = std::chrono::seconds{60};  ///< … within

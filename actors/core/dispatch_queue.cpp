@@ -9,11 +9,25 @@ namespace riffle::core {
 
 using namespace dispatch_detail;
 
+namespace {
+
+const std::string doubt =
+    "; it may have taken effect, check before you repeat it";
+
+}  // namespace
+
+error without_doubt(error why) {
+  if (why.message.ends_with(doubt)) {
+    why.message.resize(why.message.size() - doubt.size());
+    why.message += "; it did not begin";
+  }
+  return why;
+}
+
 error drain_error(drain_reason why, bool may_have_acted,
                   const std::string& by) {
   const std::string tail =
-      may_have_acted ? "; it may have taken effect, check before you repeat it"
-                     : "; it did not run to its end";
+      may_have_acted ? doubt : "; it did not run to its end";
   switch (why) {
     case drain_reason::cancelled:
       return {errc::cancelled, op, "the run was cancelled" + tail};
@@ -167,6 +181,7 @@ dispatch_effects dispatch_queue::on_started(const call_id& id,
     ++late_;
     return {};
   }
+  if (x->at == phase::stopping) x->last_sign = now;
   if (x->at != phase::queued) return {};
   x->at = phase::running;
   x->started_at = x->last_sign = now;
@@ -193,7 +208,12 @@ dispatch_effects dispatch_queue::on_result(
   }
   end_work(*x);
   if (x->at == phase::stopping) {
-    auto stopped = failed(x->stop_as, *x->stop_error, attempt);
+    // Whoever had it says when it begins, before anything else.
+    const bool began = x->last_sign >= x->queued_at ||
+                       result.how == outcome::ok || last_progress != 0;
+    auto stopped =
+        failed(x->stop_as,
+               began ? *x->stop_error : without_doubt(*x->stop_error), attempt);
     stopped.output = std::move(result.output);
     stopped.metadata = std::move(result.metadata);
     stopped.took = now - x->started_at;

@@ -351,4 +351,7 @@ class dispatch_queue {
 error drain_error(drain_reason why, bool may_have_acted,
                   const std::string& by = {});
 
+/// The same of a call that has not begun after all.
+error without_doubt(error why);
+
 }  // namespace riffle::core

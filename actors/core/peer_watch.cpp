@@ -2,6 +2,7 @@
 #include "actors/core/peer_watch.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "actors/core/retry_policy.hpp"
 
@@ -52,6 +53,13 @@ void dial_plan::on_failed(time_point now, double random01,
 
 void dial_plan::on_linked() noexcept { at_ = phase::linked; }
 
-void dial_plan::on_joined() noexcept { failures_ = 0; }
+void dial_plan::on_joined() noexcept {
+  before_join_ = std::exchange(failures_, 0);
+}
+
+void dial_plan::on_refused(time_point now, double random01) noexcept {
+  failures_ = std::max(failures_, before_join_);
+  on_failed(now, random01);
+}
 
 }  // namespace riffle::core

@@ -73,6 +73,8 @@ class dial_plan {
   bool begin_if_due(time_point now) noexcept;
   void on_failed(time_point now, double random01,
                  duration at_least = {}) noexcept;
+  /// As a dial that failed, also if both had greeted each other before.
+  void on_refused(time_point now, double random01) noexcept;
   void on_linked() noexcept;
   /// Both have greeted each other: what failed before is forgotten.
   void on_joined() noexcept;
@@ -87,6 +89,7 @@ class dial_plan {
   phase at_ = phase::waiting;
   time_point due_{};
   std::uint32_t failures_ = 0;
+  std::uint32_t before_join_ = 0;  ///< what a refusal brings back
 };
 
 }  // namespace riffle::core

@@ -205,14 +205,18 @@ void placement::remember(const std::string& tool, const session_id& session,
     stick(tool, session, node);
 }
 
-void placement::on_refused(const call_id& call, wall_time now) {
+bool placement::on_refused(const call_id& call, wall_time now) {
   const auto i = held_.find(call);
-  if (i == held_.end()) return;
-  auto& places = tools_.at(i->second.tool).places;
-  const auto at = places.find(i->second.node);
-  if (at == places.end() || at->second.stay != i->second.stay) return;
+  if (i == held_.end()) return true;
+  auto& x = tools_.at(i->second.tool);
+  const auto at = x.places.find(i->second.node);
+  if (at == x.places.end() || at->second.stay != i->second.stay) return true;
   at->second.rests_until = {now.us +
                             std::chrono::microseconds{refusal_rest}.count()};
+  if (x.rule.sticky) return false;
+  return std::ranges::any_of(x.places, [&](const auto& one) {
+    return one.second.rests_until.us <= now.us && allows(x, one.first);
+  });
 }
 
 void placement::release(const call_id& call) {

@@ -68,8 +68,8 @@ class placement {
   /// calls go on there, unless it is known here already.
   void remember(const std::string& tool, const session_id& session,
                 const std::string& node);
-  /// The place of this call refused it.
-  void on_refused(const call_id& call, wall_time now);
+  /// The place of this call refused it. Whether another one may take it now.
+  bool on_refused(const call_id& call, wall_time now);
   /// The call needs its place no more.
   void release(const call_id& call);
   void release_run(const run_id& run);

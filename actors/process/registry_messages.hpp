@@ -87,6 +87,21 @@ struct spec_completed {
   std::optional<error> failure{};
 };
 
+/// registry's own: what it wrote of a run that waits for its spec is on record,
+/// or cannot be.
+struct wait_written {
+  run_id run;
+  std::uint64_t number = 0;  ///< of the question, as above
+  storage::event_block block;
+  std::optional<error> failure{};
+};
+
+/// registry's own: a run has waited for its spec so long that it is told.
+struct wait_due {
+  run_id run;
+  std::uint64_t number = 0;
+};
+
 /// registry's own: ask whether the journal takes a suspended run again.
 struct probe_journal {};
 
@@ -139,6 +154,8 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::run_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::run_broken)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::runs_here)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::spec_completed)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::wait_written)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::wait_due)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::probe_journal)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::open_run_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::adopt_run_request)

@@ -65,6 +65,9 @@ void run_registry_state::on_attach(attach_subscriber& x) {
     return;
   }
   auto& readers = i->second.readers;
+  if (const auto& late = i->second.late;
+      late && x.who->position() < late->written_seq)
+    return x.who->behind();
   std::erase_if(readers, [](const auto& who) { return who->gone(); });
   if (std::ranges::find(readers, x.who) == readers.end())
     readers.push_back(x.who);
@@ -91,19 +94,6 @@ void run_registry_state::on_deadline(const run_deadline& x) {
   apply(table.on_cancel(x.run, {{errc::timeout, "run",
                                  "the run did not end within its time limit"},
                                 false}));
-}
-
-/// What comes for a run that has begun without it, or has ended, is dropped.
-void run_registry_state::on_completed(spec_completed& x) {
-  const auto i = runs.find(x.run);
-  if (i == runs.end() || !i->second.late || i->second.late->number != x.number)
-    return;
-  if (!x.spec) {
-    auto why = std::move(x.failure).value_or(error{errc::internal, "run", {}});
-    return apply(table.on_cancel(x.run, {std::move(why), false}));
-  }
-  i->second.spec = std::move(x.spec);
-  begin_late(i->second, {});
 }
 
 /// Work ended that outlived its actors, or that they gave up.
@@ -213,6 +203,12 @@ run_registry_actor::behavior_type run_registry(
       },
       [&st, run](spec_completed& x) {
         run("run_registry.completed", [&] { st.on_completed(x); });
+      },
+      [&st, run](wait_written& x) {
+        run("run_registry.written", [&] { st.on_written(x); });
+      },
+      [&st, run](const wait_due& x) {
+        run("run_registry.wait", [&] { st.on_wait_due(x); });
       },
       [&st, run](const run_deadline& x) {
         run("run_registry.deadline", [&] { st.on_deadline(x); });

@@ -39,6 +39,12 @@ struct run_registry_state {
     std::string said;  ///< of one that is taken up: by its open step
     std::uint64_t number = 0;
     std::stop_source stop{};  ///< nobody waits for its spec any more
+    /// Of its log the registry wrote so much itself: blocks that are not on
+    /// record yet, before which nothing begins, and the last event that is.
+    std::size_t unwritten = 0;
+    std::uint64_t written_seq = 0;
+    bool ready = false;  ///< its spec came, or its end
+    std::optional<core::end_request> end{};
   };
 
   /// A run that has begun.
@@ -62,6 +68,9 @@ struct run_registry_state {
   void on_withdrawn(const withdraw_run& x);
   void on_work_returned(const work_returned& x);
   void on_completed(spec_completed& x);
+  void on_written(wait_written& x);
+  void on_wait_due(const wait_due& x);
+  entry* late_run(const run_id& run, std::uint64_t number);
   void on_deadline(const run_deadline& x);
   void on_down(const caf::down_msg& x);
   void on_exit(caf::exit_msg& x);
@@ -88,8 +97,11 @@ struct run_registry_state {
   void act(core::note_run& x);
   entry& take_over(const run_id& run);
   void spawn(entry& run, const core::begin_run& x, run_start start);
+  // Runs that have no actors yet (late_start.cpp).
   void complete_spec(entry& run, const core::begin_run& x);
   void begin_late(entry& run, std::optional<core::end_request> end);
+  void tell_begin(entry& run);
+  void write_event(entry& run, const events::body& x);
   void watch_actors(entry& run);
   void keep_deadline(const core::begin_run& x);
   std::shared_ptr<run_work> work_of(const run_id& run);

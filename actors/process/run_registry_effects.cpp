@@ -137,49 +137,6 @@ void run_registry_state::spawn(entry& run, const core::begin_run& x,
   keep_deadline(x);
 }
 
-/// It is on record as this process's, and whoever started it or took it up
-/// knows; its actors come with its spec, or with its end.
-void run_registry_state::complete_spec(entry& run, const core::begin_run& x) {
-  const auto& late = run.late.emplace(
-      late_start{x, std::move(arrived), std::exchange(arrived_said, {}),
-                 ++last_late, std::stop_source{}});
-  auto job = [me = caf::actor_cast<run_registry_actor>(self), id = x.run,
-              number = late.number, make = run.spec->complete,
-              stop = late.stop.get_token()] {
-    spec_completed said{id, number};
-    try {
-      if (auto made = make(stop))
-        said.spec = *std::move(made);
-      else
-        said.failure = std::move(made.error());
-    } catch (const std::exception& e) {
-      said.failure = error{errc::internal, op, e.what()};
-    }
-    caf::anon_send(me, std::move(said));
-  };
-  if (!setup.making) return job();
-  try {
-    setup.making->submit(std::move(job));
-  } catch (const std::exception& e) {  // there is no thread, and none to be had
-    self->send(self, spec_completed{x.run, late.number, nullptr,
-                                    error{errc::internal, op, e.what()}});
-  }
-}
-
-/// Nobody waits for its spec any more. `end`: nothing of it begins.
-void run_registry_state::begin_late(entry& run,
-                                    std::optional<core::end_request> end) {
-  auto late = *std::exchange(run.late, {});
-  late.stop.request_stop();
-  late.how.end = end;
-  spawn(run, late.how,
-        {std::move(late.snapshot),
-         late.how.fresh,
-         {},
-         std::move(end),
-         std::move(late.said)});
-}
-
 void run_registry_state::watch_actors(entry& run) {
   const auto watch = [&](const auto& actor) {
     self->monitor(actor);

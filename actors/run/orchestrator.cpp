@@ -49,7 +49,8 @@ void orchestrator_state::begin(run_peers& x) {
   plan = session_plan(start.snapshot->session);
   take_phase();
   chat = asked_models{spec};
-  if (!start.fresh && !spec->waited.empty()) say_status(spec->waited);
+  const bool anew = begins_anew();
+  if (!anew) say_waited();
   if (const auto prompt = whole_prompt(*spec, start.snapshot->files);
       !prompt.empty())
     chat.say_system(prompt);
@@ -61,29 +62,40 @@ void orchestrator_state::begin(run_peers& x) {
                         duration_text(spec->time_limit) + " (--timeout)"};
     self->delayed_send(self, spec->time_left(), end_run{{why, false}});
   }
-  if (start.fresh || start.snapshot->last_seq == 0)
+  if (anew)
     begin_fresh();
   else
     begin_recovered();
   start.snapshot.reset();
 }
 
+/// Also where its log says that it waited, and no more.
+bool orchestrator_state::begins_anew() const {
+  const auto& known = *start.snapshot;
+  return start.fresh || known.last_seq == 0 ||
+         (known.run.step == 0 &&
+          std::ranges::none_of(known.session.messages, [&](const auto& x) {
+            return x.run == spec->run;
+          }));
+}
+
+/// Of a spec that never became whole it is told already.
+void orchestrator_state::say_waited() {
+  if (!spec->waited.empty() && !spec->complete) say_status(spec->waited);
+}
+
 /// The session is in a phase; a new run may begin another one.
 void orchestrator_state::take_phase() {
-  const bool fresh = start.fresh || start.snapshot->last_seq == 0;
-  chosen_phase = fresh && !spec->phase.empty()
+  chosen_phase = begins_anew() && !spec->phase.empty()
                      ? spec->phase
                      : session_phase(start.snapshot->session);
   if (!chosen_phase.empty()) machine.enter(chosen_phase);
 }
 
 void orchestrator_state::begin_fresh() {
-  std::optional<proposal_id> cause;
-  if (spec->cause) cause = spec->cause->what.id;
   run_entry entry;
-  entry.events.emplace_back(events::run_started{
-      spec->session, spec->agent_name, spec->model.model, base.task,
-      spec->agent.max_steps, cause, spec->attachments});
+  if (start.snapshot->last_seq == 0)
+    entry.events.emplace_back(started_event(*spec, base));
   entry.changes.emplace_back(make_record(machine.progress()));
   const auto hear = [&](std::string text, std::vector<attachment> files) {
     chat.say_user(text, with_bytes(files, start.snapshot->files));
@@ -111,7 +123,7 @@ void orchestrator_state::begin_fresh() {
     if (start.end) self->send(self, end_run{*start.end});
   } else {
     self->send(peers.muxer, std::move(entry));
-    if (!spec->waited.empty()) say_status(spec->waited);
+    say_waited();
     apply(start.end ? machine.on_end_request(*start.end, now())
                     : machine.start(now()));
   }

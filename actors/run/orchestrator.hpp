@@ -28,6 +28,8 @@ struct orchestrator_state {
   void begin_recovered();
   void remember_session();
   void take_phase();
+  [[nodiscard]] bool begins_anew() const;
+  void say_waited();
   void on_settled(settlement_committed& x);
   void on_turn_over(turn_over& x);
   void on_control(control_request& x);

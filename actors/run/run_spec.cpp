@@ -38,6 +38,14 @@ core::answer_rule run_spec::answer_rule() const {
   return {answer_is_arguments, answer_problem};
 }
 
+events::run_started started_event(const run_spec& spec,
+                                  const storage::run_record& record) {
+  std::optional<proposal_id> cause;
+  if (spec.cause) cause = spec.cause->what.id;
+  return {spec.session,         spec.agent_name, spec.model.model, record.task,
+          spec.agent.max_steps, cause,           spec.attachments};
+}
+
 std::string run_spec::question() const {
   return context.empty() ? task : task + "\n\nContext:\n" + context;
 }

@@ -118,7 +118,9 @@ struct run_spec {
   std::function<void(const std::string& parameter)> on_refused;
   std::shared_ptr<const tools::registry> registry;
   std::shared_ptr<node_board> nodes;  ///< null: all calls run here
-  std::string waited;  ///< for nodes, before it began: told as a status
+  /// For nodes, before it began: told as a status. Where the spec is completed
+  /// later: what for, told while it lasts.
+  std::string waited;
   std::shared_ptr<storage::journal> journal;
   std::shared_ptr<id_source> ids;
   wall_clock wall = system_wall_time;
@@ -142,5 +144,9 @@ struct run_spec {
 };
 
 using run_spec_ptr = std::shared_ptr<const run_spec>;
+
+/// The first event of a run; `record`: its own.
+[[nodiscard]] events::run_started started_event(
+    const run_spec& spec, const storage::run_record& record);
 
 }  // namespace riffle

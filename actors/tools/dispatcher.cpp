@@ -91,10 +91,8 @@ void dispatcher_state::act(core::begin_call& x) {
   budget.on_begun(x.call.id);
   meter_begin(x.call);
   run_entry entry;
-  if (x.announce) {
-    entry.events.emplace_back(call_event(x.call, true));
-    if (!x.call.node.empty()) told_node[x.call.id] = x.call.node;
-  }
+  if (x.announce) entry.events.emplace_back(call_event(x.call, true));
+  tell_place(x, entry);
   note_attempt(x.call.id, x.attempt);
   auto record = make_record(*spec, x.call, stage, x.attempt, true);
   record.attempts = attempts_of[x.call.id];

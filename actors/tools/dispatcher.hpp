@@ -96,11 +96,12 @@ struct dispatcher_state {
   /// Where an attempt goes; decided before its intent is stored.
   void place(tool_call& call);
   /// In the result: it may be another one than the call's event names.
+  void tell_place(const core::begin_call& x, run_entry& entry);
   void name_place(const call_id& id, call_result& result);
   void answer_unplaced(const call_id& id, std::uint32_t attempt, error why,
                        bool again);
   std::map<call_id, expected<std::string>> node_of;
-  std::map<call_id, std::string> told_node;  ///< by its event; no entry: here
+  std::map<call_id, std::string> told_node;  ///< no entry, "local": here
 
   /// What pools and workers have.
   struct handed_over {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "actors/cluster/node_board.hpp"
+#include "actors/core/circuit_breaker.hpp"
 #include "actors/run/run_log.hpp"
 #include "actors/tools/call_records.hpp"
 #include "actors/tools/dispatcher.hpp"
@@ -55,8 +56,11 @@ void dispatcher_state::on(work::done& x) {
   came_back(x.id, x.attempt);
   redact(x.result);
   if (x.moved && x.result.err && x.result.err->code == errc::tool_unavailable) {
-    if (spec->nodes) spec->nodes->on_refused(x.id);
-    return apply(queue.on_moved(x.id, x.attempt, now(), *x.result.err));
+    const bool elsewhere = !spec->nodes || spec->nodes->on_refused(x.id);
+    // Its tool is tried again there when its time has come, and not before.
+    x.moved = elsewhere || x.result.err->op != core::circuit_breaker::op;
+    if (x.moved)
+      return apply(queue.on_moved(x.id, x.attempt, now(), *x.result.err));
   }
   if (x.moved) return apply(queue.on_moved(x.id, x.attempt, now()));
   const auto late = queue.late();
@@ -132,6 +136,23 @@ void dispatcher_state::place(tool_call& call) {
       spec->nodes->choose(call.tool, spec->run, spec->session, call.id);
   call.node = where.value_or("");
   node_of.insert_or_assign(call.id, std::move(where));
+}
+
+/// The call's event says where; of a later attempt at another place a report.
+void dispatcher_state::tell_place(const core::begin_call& x, run_entry& entry) {
+  const auto at = node_of.find(x.call.id);
+  if (at != node_of.end() && !at->second) return;  // there is none
+  const std::string here{"local"};
+  const auto& where = x.call.node.empty() ? here : x.call.node;
+  const auto told = told_node.find(x.call.id);
+  if ((told == told_node.end() ? here : told->second) == where) return;
+  told_node.insert_or_assign(x.call.id, where);
+  if (x.announce) return;
+  events::tool_progress said{x.call.id, x.call.tool, {}};
+  said.report.message =
+      "attempt " + std::to_string(x.attempt) +
+      (where == here ? " in this process" : " on node " + where);
+  entry.events.emplace_back(std::move(said));
 }
 
 void dispatcher_state::name_place(const call_id& id, call_result& result) {

@@ -19,6 +19,7 @@
 #include <caf/openssl/all.hpp>
 #include <caf/openssl/session.hpp>
 #include <caf/policy/tcp.hpp>
+#include <openssl/err.h>
 
 #include "actors/handler.hpp"
 #include "runtime/cluster/bounded_scribe.hpp"
@@ -36,16 +37,21 @@ constexpr const char* op = "cluster";
 
 namespace net_of = caf::io::network;
 
-/// CAF's TLS session as a policy of its streams.
+/// CAF's TLS session as a policy of its streams. All sessions of a thread share
+/// one queue of errors, and what a peer that was killed leaves there is the
+/// next one's, which CAF would close: so each begins with an empty one
+/// (SSL_get_error(3)).
 class tls_policy {
  public:
   explicit tls_policy(caf::openssl::session_ptr x) : session_{std::move(x)} {}
 
   net_of::rw_state read_some(size_t& result, int fd, void* to, size_t size) {
+    ::ERR_clear_error();
     return session_->read_some(result, fd, to, size);
   }
   net_of::rw_state write_some(size_t& result, int fd, const void* from,
                               size_t size) {
+    ::ERR_clear_error();
     return session_->write_some(result, fd, from, size);
   }
   bool must_read_more(int fd, size_t threshold) {
@@ -71,6 +77,7 @@ caf::io::scribe_ptr make_scribe(caf::actor_system& system, unique_fd fd,
   auto& loop = loop_of(system);
   caf::io::scribe_ptr made;
   if (options.tls.used()) {
+    ::ERR_clear_error();
     auto session =
         caf::openssl::make_session(system, fd.get(), among != nullptr);
     if (!session) return nullptr;

@@ -235,6 +235,12 @@ expected<std::unique_ptr<cluster_part>> cluster_part::start(
   gate.on_drained = [s = out->shared_] { s->call(&shared::drained); };
   gate.on_drain_asked = [s = out->shared_] { s->call(&shared::drain_asked); };
   use_others(gate, system, x);
+  // A node's start says it of itself (`riffle node`).
+  if (out->offers_.empty() && x.net.tls.certificate.empty())
+    log_warn(op,
+             "without TLS (cluster.insecure) whoever has a port of "
+             "cluster.join on this machine gets this process's calls, and "
+             "answers them as he likes");
   if (!out->offers_.empty())
     gate.spawn_host = make_host(system, x.config, x.own, x.works, x.leases,
                                 x.find_pool, x.outputs, x.aside, out->offers_);

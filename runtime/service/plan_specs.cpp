@@ -164,7 +164,9 @@ expected<run_spec_ptr> spec_maker::make_plan(run_id id,
       return unexpected{std::move(step.error())};
   take_tools(*spec, plan);
   if (x.hurried) leave_out_servers(*config_, spec->agent.tools);
-  spec->registry = tools_for(spec->agent.tools, x.request, spec->waited);
+  spec->registry = x.hurried
+                       ? parts_.tools->now()
+                       : tools_for(spec->agent.tools, x.request, spec->waited);
   spec->spent = std::chrono::steady_clock::now() - began;
   if (auto ok = check_guard(*spec->registry, "the plan", spec->agent); !ok)
     return unexpected{std::move(ok.error())};

@@ -55,13 +55,13 @@ void runs::start(run_request x, std::optional<task_place> place,
   const auto stop = x.stop;
   open(
       [specs = specs_, x = std::move(x), place = std::move(place),
-       hurried = making_ && !place]() -> expected<run_spec_ptr> {
+       aside = making_ != nullptr]() -> expected<run_spec_ptr> {
         if (auto ok = check_session(x); !ok)
           return unexpected{std::move(ok.error())};
         auto& ids = specs->ids();
         auto session = x.session ? *x.session : ids.next<session_id>();
         auto stored = specs->begun_here(x, place);
-        stored.hurried = hurried;
+        stored.hurried = !place && (aside || specs->waits_for_nodes(x.agent));
         auto made = specs->make(x.id ? *x.id : ids.next<run_id>(),
                                 std::move(session), x.task, stored);
         // Of a volley each task has a session of its own.
@@ -105,7 +105,7 @@ void runs::resume(run_id id, resume_options x, reader_maker reader,
   const auto stop = x.stop;
   open(
       [specs = specs_, journal = journal_, id = std::move(id), x = std::move(x),
-       may_hurry = making_ != nullptr]() -> expected<run_spec_ptr> {
+       aside = making_ != nullptr]() -> expected<run_spec_ptr> {
         auto record = journal->load_run(id);
         if (!record) return unexpected{std::move(record.error())};
         auto stored = request_from_json(record->settings);
@@ -118,8 +118,8 @@ void runs::resume(run_id id, resume_options x, reader_maker reader,
         if (x.timeout > duration{}) asked.timeout = x.timeout;
         stored.on_error = x.on_error;
         asked.stop = x.stop;
-        stored.hurried =
-            may_hurry && !stored.place && stored.plan_session.empty();
+        stored.hurried = !stored.place && stored.plan_session.empty() &&
+                         (aside || specs->waits_for_nodes(asked.agent));
         return specs->remake(*record, std::move(stored));
       },
       false, stop, std::move(reader), to);

@@ -9,12 +9,9 @@
 
 #include "actors/core/termination_policy.hpp"
 #include "actors/tools/call_check.hpp"
-#include "messages/duration_text.hpp"
 #include "runtime/base/digest.hpp"
-#include "runtime/base/log.hpp"
 #include "runtime/base/read_within.hpp"
 #include "runtime/config/home.hpp"
-#include "runtime/config/mcp_checks.hpp"
 #include "runtime/service/agent_tools.hpp"
 #include "runtime/service/attachments.hpp"
 #include "runtime/service/proposals.hpp"
@@ -125,7 +122,8 @@ expected<run_spec_ptr> spec_maker::make(run_id run, session_id session,
   spec->session = std::move(session);
   spec->task = std::move(task);
   auto stored = x;
-  stored.hurried = x.hurried && waits_for_servers(x.request.agent);
+  stored.hurried = x.hurried && (waits_for_servers(x.request.agent) ||
+                                 waits_for_nodes(x.request.agent));
   if (auto ok = check_owner(spec->session, x.request.origin); !ok)
     return unexpected{std::move(ok.error())};
   if (auto ok = load_files(*spec, stored); !ok)
@@ -148,15 +146,6 @@ expected<run_spec_ptr> spec_maker::make(run_id run, session_id session,
   return run_spec_ptr{std::move(spec)};
 }
 
-bool spec_maker::waits_for_servers(const std::string& agent) const {
-  if (!parts_.servers || !config_->agents.contains(agent)) return false;
-  std::set<std::string> wanted;
-  for (const auto& tool : tools_of_agent(*config_, agent))
-    if (auto server = config::server_of(*config_, tool))
-      wanted.insert(*std::move(server));
-  return parts_.servers->would_wait(wanted);
-}
-
 /// From what is on record, as who takes it up after a crash.
 std::function<expected<run_spec_ptr>(const std::stop_token&)>
 spec_maker::completion_of(const run_spec& spec) {
@@ -167,60 +156,6 @@ spec_maker::completion_of(const run_spec& spec) {
     x.request.stop = stop;
     return me->make(run, session, task, x);
   };
-}
-
-/// Those whose calls do not run here, by what this process has or by a rule.
-std::vector<std::string> spec_maker::those_of_nodes(
-    std::vector<std::string> names) const {
-  std::erase_if(names, [&](const std::string& name) {
-    const auto& nodes = config_->tools.of(name).nodes;
-    return parts_.tools->has_own(name) &&
-           (nodes.empty() || std::ranges::find(nodes, "local") != nodes.end());
-  });
-  return names;
-}
-
-/// A wait for a node that is longer is told while it lasts.
-constexpr duration told_after = std::chrono::seconds{2};
-
-/// As they are now: what nodes have is waited for if it is named.
-std::shared_ptr<const tools::registry> spec_maker::tools_for(
-    std::vector<std::string>& names, const run_request& x,
-    std::string& waited) const {
-  names =
-      expand_tools(*config_, parts_.servers.get(), names, x.stop, x.timeout);
-  auto now = parts_.tools->now();
-  if (!parts_.nodes) return now;
-  std::string missing;
-  for (const auto& name : names)
-    if (now->find(name) == nullptr)
-      missing += (missing.empty() ? "`" : ", `") + name + "`";
-  const auto limit = config_->cluster.join_timeout;
-  if (missing.empty()) {
-    // For all that have them.
-    parts_.tools->wait_for(those_of_nodes(names), limit, x.stop);
-    return parts_.tools->now();
-  }
-  const auto begin = std::chrono::steady_clock::now();
-  auto there =
-      parts_.tools->wait_for(names, std::min(limit, told_after), x.stop);
-  if (!there && limit > told_after && !x.stop.stop_requested()) {
-    log_warn(op, "waiting for a node with " + missing + ", " +
-                     duration_text(limit) + " at most (cluster.join_timeout)");
-    there = parts_.tools->wait_for(names, limit - told_after, x.stop);
-  }
-  if (there) {
-    const auto took = std::chrono::ceil<std::chrono::milliseconds>(
-        std::chrono::steady_clock::now() - begin);
-    waited = "waited " + duration_text(took) + " for a node with " + missing;
-  } else if (x.stop.stop_requested()) {
-    waited = "nobody waits for a node with " + missing + " any more";
-  } else {
-    waited = "no node with " + missing + " joined within " +
-             duration_text(limit) + " (cluster.join_timeout)";
-    log_warn(op, waited);
-  }
-  return parts_.tools->now();
 }
 
 void spec_maker::share(run_spec& spec) const {
@@ -315,9 +250,14 @@ expected<void> spec_maker::describe(run_spec& spec,
   // its agent are started for its tasks alone.
   spec.agent.tools = x.plan.empty() ? tools_of_agent(*config_, asked.agent)
                                     : std::vector<std::string>{};
-  if (x.hurried) leave_out_servers(*config_, spec.agent.tools);
   const auto began = std::chrono::steady_clock::now();
-  spec.registry = tools_for(spec.agent.tools, asked, spec.waited);
+  if (x.hurried) {
+    leave_out_servers(*config_, spec.agent.tools);
+    spec.waited = wait_for_nodes(spec.agent.tools);
+    spec.registry = parts_.tools->now();
+  } else {
+    spec.registry = tools_for(spec.agent.tools, asked, spec.waited);
+  }
   spec.spent = std::chrono::steady_clock::now() - began;
   if (auto ok = check_guard(*spec.registry, asked.agent, spec.agent); !ok)
     return ok;

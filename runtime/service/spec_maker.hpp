@@ -102,6 +102,10 @@ class spec_maker : public std::enable_shared_from_this<spec_maker> {
 
   [[nodiscard]] id_source& ids() const noexcept { return *parts_.ids; }
 
+  /// A run of this agent waits for nodes, which have its tools; it is put on
+  /// record before, and told.
+  [[nodiscard]] bool waits_for_nodes(const std::string& agent) const;
+
  private:
   void share(run_spec& spec) const;
   [[nodiscard]] std::vector<std::string> those_of_nodes(
@@ -112,6 +116,9 @@ class spec_maker : public std::enable_shared_from_this<spec_maker> {
       std::string& waited) const;
   /// Of those that an agent's tools are of; one is not there yet.
   [[nodiscard]] bool waits_for_servers(const std::string& agent) const;
+  /// What a run with these tools waits for.
+  [[nodiscard]] std::string wait_for_nodes(
+      const std::vector<std::string>& names) const;
   /// Makes the whole spec of a run that was put on record in a hurry.
   [[nodiscard]] std::function<expected<run_spec_ptr>(const std::stop_token&)>
   completion_of(const run_spec& spec);

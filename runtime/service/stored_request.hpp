@@ -51,8 +51,8 @@ struct stored_request {
   run_configuration configuration = {};
   /// See `service::node_patience`.
   duration node_patience{};
-  /// Servers of its tools are not waited for: the run is put on record first. A
-  /// plan is only to be ended. Not stored: this time only.
+  /// Servers and nodes of its tools are not waited for: the run is put on
+  /// record first. A plan is only to be ended. Not stored: this time only.
   bool hurried = false;
 };
 

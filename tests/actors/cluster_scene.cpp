@@ -13,23 +13,35 @@ struct line_end_state {
   caf::actor as;
   line_state at = line_state::open;
   std::deque<caf::message> held;
+  std::set<std::string>* crossed = nullptr;
 };
+
+std::string types_of(const caf::message& x, const caf::actor_system& system) {
+  std::string out;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    out += (i == 0 ? "" : " ") + system.types().portable_name(x.type(i));
+  return out;
+}
 
 struct introduce {
   caf::actor to;
   caf::actor as;
 };
 
-caf::behavior line_end(caf::stateful_actor<line_end_state>* self) {
+caf::behavior line_end(caf::stateful_actor<line_end_state>* self,
+                       std::set<std::string>* crossed) {
+  self->state.crossed = crossed;
   self->set_default_handler(
       [](caf::scheduled_actor* me,
          caf::message_view& x) -> caf::result<caf::message> {
         auto* line = static_cast<caf::stateful_actor<line_end_state>*>(me);
         auto& st = line->state;
+        auto content = x.move_content_to_message();
+        st.crossed->insert(types_of(content, me->system()));
         if (st.at == line_state::held)
-          st.held.push_back(x.move_content_to_message());
-        if (st.at == line_state::open)
-          caf::send_as(st.as, st.to, x.move_content_to_message());
+          st.held.push_back(std::move(content));
+        else if (st.at == line_state::open)
+          caf::send_as(st.as, st.to, std::move(content));
         return caf::message{};
       });
   return {
@@ -54,6 +66,20 @@ caf::behavior line_end(caf::stateful_actor<line_end_state>* self) {
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::testing::introduce)
 
 namespace riffle::testing {
+
+std::string frozen_messages() {
+  const std::string base{"riffle::cluster::"};
+  std::string out;
+  for (const auto* x : {"hello", "terms", "refusal", "offers", "ping", "pong",
+                        "fenced", "ask_status", "ask_drain", "status"})
+    out += base + x + "\n";
+  for (const auto* x :
+       {"work::assignment", "work::stop", "work::ack", "cluster::piece_ack",
+        "cluster::taken", "work::started", "work::progress", "work::done",
+        "work::lost", "cluster::piece"})
+    out += base + "tag riffle::" + x + "\n";
+  return out;
+}
 
 cluster_scene::cluster_scene(std::string node_group, node_times of_node,
                              std::optional<std::string> unused)
@@ -83,8 +109,8 @@ cluster_scene::cluster_scene(std::string node_group, node_times of_node,
         }};
       },
       this);
-  line_to_node = system->spawn(line_end);
-  line_to_origin = system->spawn(line_end);
+  line_to_node = system->spawn(line_end, &crossed);
+  line_to_origin = system->spawn(line_end, &crossed);
   make_node(node_group);
   make_origin();
   caf::anon_send(line_to_node, introduce{node, line_to_origin});

@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,7 @@ struct cluster_scene {
   std::vector<work::done> dones;
   std::vector<work::lost> losts;
   std::vector<work::progress> reports;
+  std::set<std::string> crossed;     ///< types of the messages over the line
   std::vector<std::string> stopped;  ///< at the node's pool
   struct hosted {
     work::assignment what;
@@ -114,6 +116,9 @@ struct cluster_scene {
   void make_node(const std::string& group);
   int tokens_ = 0;
 };
+
+/// The types of all messages that gates send, a line each.
+std::string frozen_messages();
 
 /// Sets the state of a line; what it held goes on when it is open.
 struct set_line {

@@ -14,9 +14,10 @@ many     64 calls of 200 ms on four nodes of four places each: a thread of the
 joined   memory and CPU of a process that is linked to 10 and to 30 nodes
 big      an output of 1 GB, here and from a node: the most memory on both
          sides, and reports of another call meanwhile
-hosts    calls and latency again, each node in a network namespace of its own
-         behind a veth pair, with TLS (elsewhere there is none without);
-         skipped, with a word, where that cannot be made
+hosts    calls, latency and many again, each node in a network namespace of its
+         own behind a veth pair, with TLS (Riffle joins nobody elsewhere without
+         it, so that there is no row of that), beside a thread of the process in
+         the same namespace; skipped, with a word, where that cannot be made
 CPU is by wait4 and /proc. Needs python3 alone.
 """
 import http.server
@@ -105,7 +106,8 @@ class Host:
             subprocess.run(command.split(), check=True)
         for command in ("ip link set lo up",
                         f"ip addr add {self.address}/24 dev {that}",
-                        f"ip link set {that} up"):
+                        f"ip link set {that} up",
+                        f"ip route add default via {self.here}"):
             subprocess.run(self.inside() + command.split(), check=True)
 
     def inside(self):
@@ -296,17 +298,19 @@ def part_latency(folder, plain, tls):
     with_nodes(folder, 1, tls, lambda n: row("one node, TLS", n, tls))
 
 
-def part_many(folder, plain, _):
+def part_many(folder, cluster, _, hosts=()):
     page = f'{{ url = "http://{SLOW}/" }}'
 
     def rows(nodes):
         for title, tool, arguments in [("a thread", "fetch", page),
                                        ("a program", "pause", "{}")]:
-            took = wall(play(folder, [(tool, arguments)] * 64, nodes, plain)[0])
-            print(f"| 64 calls of 200 ms, 16 places, {title} | {took:.3f} s | "
+            took = wall(
+                play(folder, [(tool, arguments)] * 64, nodes, cluster)[0])
+            where = "four hosts" if hosts else "16 places"
+            print(f"| 64 calls of 200 ms, {where}, {title} | {took:.3f} s | "
                   f"{took / 0.8:.3f} of the ideal |", flush=True)
 
-    with_nodes(folder, 4, plain, rows)
+    with_nodes(folder, 4, cluster, rows, hosts)
 
 
 def part_joined(folder, plain, _):
@@ -354,13 +358,16 @@ def part_hosts(folder, plain, tls):
     hosts = [Host(i + 1) for i in range(4)]
     try:
         base = empty_run(folder, plain)
+        row_of_calls(folder, "a thread of the process", [], plain, base)
         for title, count in [("one host, TLS", 1), ("four hosts, TLS", 4)]:
             with_nodes(folder, count, tls,
                        lambda n: row_of_calls(folder, title, n, tls, base),
                        hosts)
+        row_of_latency(folder, "here", [], plain)
         with_nodes(folder, 1, tls,
                    lambda n: row_of_latency(folder, "one host, TLS", n, tls),
                    hosts)
+        part_many(folder, tls, tls, hosts)
     finally:
         for x in hosts:
             x.end()
@@ -368,11 +375,14 @@ def part_hosts(folder, plain, tls):
 
 def main():
     global SLOW
-    if "RIFFLE_BENCH_INSIDE" in os.environ:
-        subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-    server = SlowServer(("127.0.0.1", 0), Slow)
+    address, inside = "127.0.0.1", "RIFFLE_BENCH_INSIDE" in os.environ
+    if inside:  # where all hosts find the page
+        address = "10.9.0.1"
+        for command in ("ip link set lo up", f"ip addr add {address}/32 dev lo"):
+            subprocess.run(command.split(), check=True)
+    server = SlowServer((address, 0), Slow)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    SLOW = f"127.0.0.1:{server.server_address[1]}"
+    SLOW = f"{address}:{server.server_address[1]}"
     folder = tempfile.mkdtemp(prefix="riffle-nodes-")
     names = [f"n{i}" for i in range(1, 5)] + ["origin"]
     subprocess.run([RIFFLE, "cluster", "init", "c"] + names, cwd=folder,

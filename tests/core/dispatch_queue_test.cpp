@@ -89,6 +89,24 @@ TEST_CASE("a call at a node is given up when it cannot act any more") {
   }
 }
 
+TEST_CASE("a call that never began is not said to have taken effect") {
+  dispatch_queue x;
+  x.on_call(write(a), t0);
+  x.on_gate(true, t0);
+  x.on_intent_committed(a, 1, t0);
+  x.on_cancel(a, t0);
+  // Its worker may say that it began when it was asked to stop already.
+  const bool began = GENERATE(true, false);
+  if (began) x.on_started(a, 1, t0);
+  call_result stopped;
+  stopped.how = outcome::cancelled;
+  const auto out = x.on_result(a, 1, stopped, 0, t0 + 1s);
+  REQUIRE(letters(out) == "C");
+  const auto& why = std::get<settle_call>(out.at(0)).result.err->message;
+  CHECK((why.find("may have taken effect") != std::string::npos) == began);
+  CHECK((why.find("it did not begin") != std::string::npos) != began);
+}
+
 TEST_CASE("complete does not wait for abandoned work") {
   dispatch_queue x;
   x.on_call(read(a), t0);

@@ -26,8 +26,6 @@ outcome outcome_of(const error& rejection) {
 
 obvious_queue::obvious_queue(dispatch_limits limits) : limits_{limits} {}
 
-// -- what the outside says ----------------------------------------------------
-
 dispatch_effects obvious_queue::on_call(tool_call call, time_point now) {
   dispatch_effects out;
   if (find(call.id) != nullptr) {
@@ -149,12 +147,12 @@ dispatch_effects obvious_queue::on_intent_committed(const call_id& id,
 dispatch_effects obvious_queue::on_started(const call_id& id,
                                            std::uint32_t attempt,
                                            time_point now) {
-  // Not `current`: a late start is no end of abandoned work.
   auto* x = find(id);
   if (x == nullptr || x->attempt != attempt || x->at == phase::settled) {
     ++late_;
     return {};
   }
+  if (x->at == phase::stopping) x->last_sign = now;
   if (x->at != phase::queued) return {};
   x->at = phase::running;
   x->started_at = x->last_sign = now;
@@ -180,6 +178,9 @@ dispatch_effects obvious_queue::on_result(
   x->working = false;
   --in_flight_;
   if (x->at == phase::stopping) {
+    const bool ok = result.how == outcome::ok || last_progress != 0;
+    if (!ok && x->last_sign < x->queued_at)
+      x->stop_error = without_doubt(*x->stop_error);
     auto stopped = failed(x->stop_as, *x->stop_error, attempt);
     stopped.output = std::move(result.output);
     stopped.metadata = std::move(result.metadata);
@@ -302,8 +303,6 @@ void obvious_queue::on_next_step() {
   gate_open_ = false;
   draining_ = false;
 }
-
-// -- time ---------------------------------------------------------------------
 
 dispatch_effects obvious_queue::tick(time_point now) {
   dispatch_effects out;

@@ -108,6 +108,30 @@ TEST_CASE("who was refused is not dialled more often than who is away") {
   CHECK(x.begin_if_due(now + 200ms));
 }
 
+TEST_CASE("who is refused behind each greeting is dialled less and less") {
+  dial_plan x{{200ms, 10s}};
+  auto now = t0;
+  duration last{};
+  for (int i = 0; i < 8; ++i) {
+    REQUIRE(x.begin_if_due(now));
+    x.on_linked();
+    x.on_joined();
+    x.on_refused(now, 1);
+    auto wait = 1ms;
+    while (!x.begin_if_due(now + wait)) wait += 1ms;
+    CHECK(wait >= last);
+    last = wait;
+    x.on_failed(now + wait, 1);  // and one that reached nobody
+    now += 1h;
+  }
+  CHECK(last >= 9s);
+  REQUIRE(x.begin_if_due(now));
+  x.on_linked();
+  x.on_joined();  // it stays
+  x.on_failed(now, 0);
+  CHECK(x.failures() == 1);
+}
+
 namespace {
 
 void watch_for_a_while(core::piece_window& x, time_point now, duration far,

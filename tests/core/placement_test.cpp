@@ -253,6 +253,19 @@ TEST_CASE("a node that refuses a call comes behind all others for a while") {
   w.places.on_refused({"nobody"}, w.now);
 }
 
+TEST_CASE("whether another place may take a call that one refused is known") {
+  world w;
+  w.places.add("a", {}, "x", 100);
+  REQUIRE(w.choose("x", 1) == "a");
+  CHECK_FALSE(w.places.on_refused({"c1"}, w.now));
+  w.places.add("b", {}, "x", 1);
+  REQUIRE(w.choose("x", 2) == "b");
+  CHECK_FALSE(w.places.on_refused({"c2"}, w.now));  // both rest
+  w.now.us += 11 * second;
+  REQUIRE(w.choose("x", 3) == "a");
+  CHECK(w.places.on_refused({"c3"}, w.now));
+}
+
 TEST_CASE("the places of a run are free when it is forgotten") {
   world w;
   w.places.add("a", {}, "x", 4);

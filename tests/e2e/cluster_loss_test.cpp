@@ -1,12 +1,27 @@
 // SPDX-License-Identifier: MIT
 // Nodes and origins that die, hang or are told to end while a call runs.
+#include <algorithm>
 #include <csignal>
+#include <sstream>
 
 #include "tests/e2e/cluster_world.hpp"
 #include "tests/support/processes.hpp"
 
 using namespace riffle::testing;
 using namespace std::chrono_literals;
+
+namespace {
+
+/// Of a log that is not at its end.
+std::vector<json> json_lines(const std::string& text) {
+  std::vector<json> out;
+  std::istringstream in{text};
+  for (std::string line; std::getline(in, line);)
+    out.push_back(json::parse(line, nullptr, false));
+  return out;
+}
+
+}  // namespace
 
 TEST_CASE("kill -9 of a node costs an attempt of what reads, never the run") {
   std::optional<node_process> a;
@@ -30,6 +45,12 @@ TEST_CASE("kill -9 of a node costs an attempt of what reads, never the run") {
   // Who did the work is told, and whom it was taken from.
   CHECK(called_on(log) == "alpha");
   CHECK(result.at("metadata").at("node") == "beta");
+  // Also while it works: in the log, and at the terminal.
+  const auto reports = of_type(checked_events(log), "tool_progress");
+  CHECK(std::ranges::count_if(reports, [](const json& x) {
+          return x.at("data").value("message", "") == "attempt 2 on node beta";
+        }) == 1);
+  CHECK(done.err.find("attempt 2 on node beta") != std::string::npos);
   CHECK(done.err.find("[RETRY] tool look: ") != std::string::npos);
   CHECK(done.err.find("the node alpha is lost") != std::string::npos);
   const auto end = done.err.rfind("[TOOL] look@");
@@ -37,6 +58,40 @@ TEST_CASE("kill -9 of a node costs an attempt of what reads, never the run") {
   CHECK(done.err.find("[TOOL] look@beta", end) == end);
   // Its guards ended what it ran.
   CHECK(eventually([&] { return processes_in(a->folder.path()).empty(); }));
+}
+
+TEST_CASE("kill -9 of a node takes no link to another one along, with TLS") {
+  const work_folder certificates;
+  REQUIRE(riffle::testing::riffle(
+              certificates, {"cluster", "init", "c", "origin", "alpha", "beta"})
+              .status == 0);
+  const auto with = [&](const std::string& name) {
+    const auto at = (certificates.path() / "c").string() + "/";
+    return "join_timeout = \"20s\"\ntls = { certificate = \"" + at + name +
+           ".pem\", key = \"" + at + name + ".key\", ca = \"" + at +
+           "ca.pem\" }\n";
+  };
+  std::optional<node_process> a;
+  a.emplace("alpha", "", "1", with("alpha"));
+  const node_process b{"beta", "", "1", with("beta")};
+  origin o{{a->address, b.address},
+           {{"look", {{"what", "1"}}}, {"look", {{"what", "2"}}}},
+           with("origin")};
+  program running{
+      installed_riffle(), o.folder, {"run", "go", "--session", "s1"}};
+  REQUIRE(eventually([&] {
+    return of_type(json_lines(o.log()), "tool_progress").size() == 2;
+  }));
+  a->run->signal(SIGKILL);
+  const auto done = running.wait();
+  INFO(done.err);
+  CHECK(done.status == 0);
+  CHECK(done.err.find("node alpha is gone") != std::string::npos);
+  CHECK(done.err.find("node beta is gone") == std::string::npos);
+  int attempts = 0;
+  for (const auto& x : of_type(checked_events(o.log()), "tool_result"))
+    attempts += x.at("data").at("attempts").get<int>();
+  CHECK(attempts == 3);
 }
 
 TEST_CASE("kill -9 of a node: what changes something is not run again") {

@@ -2,6 +2,11 @@
 // Nodes as people see them: listed, drained, also through the process that they
 // have joined; what a call has around it there; waits, and how they end.
 #include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
 
 #include "tests/e2e/cluster_world.hpp"
 #include "tests/e2e/serve_world.hpp"
@@ -50,6 +55,31 @@ TEST_CASE("who is listed shows what runs there, its version and since when") {
   running.wait();
   CHECK(a.run->wait().status == 0);
   CHECK(a.run->err().find("this node is drained") != std::string::npos);
+}
+
+TEST_CASE("who is listed shows what waits there for a place") {
+  const node_process a{
+      "alpha", node_options{.seconds = "30",
+                            .words = {"--set", "tools.look.concurrency=1"}}};
+  origin first{{a.address}, {{"look", {{"what", "1"}}}}};
+  origin second{{a.address}, {{"look", {{"what", "2"}}}}};
+  const program one{
+      installed_riffle(), first.folder, {"run", "go", "--session", "s1"}};
+  REQUIRE(eventually(
+      [&] { return first.log().find("looking") != std::string::npos; }));
+  const program two{installed_riffle(),
+                    second.folder,
+                    {"run", "go", "--set", "cluster.name=second"}};
+  const auto look = [&] {
+    const auto all = list_of(first.folder);
+    for (const auto& tool : all[0].at("tools"))
+      if (tool.at("name") == "look") return tool;
+    return json{};
+  };
+  CHECK(eventually([&] { return look().at("waiting") == 1; }));
+  CHECK(look().at("running") == 1);
+  const auto text = riffle::testing::riffle(first.folder, {"nodes", "list"});
+  CHECK(text.out.find("look 1/1 (1 waiting)") != std::string::npos);
 }
 
 TEST_CASE("nodes that have joined a server are listed and drained through it") {
@@ -141,6 +171,105 @@ TEST_CASE("a command on a node has that node's folder and environment") {
   CHECK(output.find(a.folder.path().string() + "\n") != std::string::npos);
 }
 
+namespace {
+
+/// What the events of a run say, in their order: type, or a status's text.
+std::vector<std::string> story_of(const std::string& jsonl) {
+  std::vector<std::string> out;
+  for (const auto& x : checked_events(jsonl)) {
+    const auto type = x.at("event_type").get<std::string>();
+    out.push_back(type == "status" ? x.at("data").at("text").get<std::string>()
+                                   : type);
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("a run that waits for a node says so while it waits") {
+  const auto at = free_address();
+  origin o{{at},
+           {{"look", {{"what", "1"}}}},
+           "insecure = true\njoin_timeout = \"10m\"\n"};
+  program running{installed_riffle(),
+                  o.folder,
+                  {"run", "go", "--session", "s1", "--output", "jsonl"}};
+  const std::string waits = "waiting for a node with `look`";
+  REQUIRE(eventually(
+      [&] { return running.out().find(waits) != std::string::npos; }));
+  CHECK(eventually(
+      [&] { return running.err().find(waits) != std::string::npos; }));
+  CHECK(o.server.request_count() == 0);
+  const node_process a{
+      "alpha", node_options{.words = {"--set", "cluster.listen=" + at}}};
+  const auto done = running.wait();
+  INFO(done.err);
+  REQUIRE(done.status == 0);
+  const auto story = story_of(done.out);
+  REQUIRE(story.size() > 4);
+  CHECK(story[0] == "run_started");
+  CHECK(story[1].starts_with(waits));
+  CHECK(story[2].starts_with("waited "));
+  CHECK(story[3] == "step_start");
+}
+
+TEST_CASE("over HTTP a run that waits for a node is there at once") {
+  origin o{{free_address()},
+           {{"look", {{"what", "1"}}}},
+           "insecure = true\njoin_timeout = \"10m\"\n"};
+  served server{o.folder};
+  const auto user = server.user();
+  const auto begun = user.post("/v1/runs", {{"task", "go"}});  // not 10 min
+  REQUIRE(begun.status == 202);
+  const auto run = begun.json().at("run_id").get<std::string>();
+  raw_client reader{server.port()};
+  reader.ask("/v1/runs/" + run + "/events", user.token());
+  const auto told = reader.read_until("waiting for a node with `look`");
+  CHECK(told.find("run_started") != std::string::npos);
+  CHECK(told.find("waiting for a node with `look`") != std::string::npos);
+  CHECK(user.post("/v1/runs/" + run + "/cancel", json::object()).status < 300);
+  CHECK(await_end(user, run).at("status") == "cancelled");
+}
+
+TEST_CASE("reports of calls on nodes come in their order, before results") {
+  const std::vector<std::string> counts{
+      "--set",
+      R"(tools.look.command=["sh","-c","read x; seq 1 400 >&2; echo $NODE"])"};
+  const node_process a{"alpha", node_options{.words = counts}};
+  const node_process b{"beta", node_options{.words = counts}};
+  std::vector<std::pair<std::string, json>> calls;
+  for (int i = 0; i < 6; ++i)
+    calls.push_back({"look", {{"what", std::to_string(i)}}});
+  origin o{{a.address, b.address},
+           calls,
+           "insecure = true\njoin_timeout = \"20s\"\n"};
+  const auto done = o.go();
+  INFO(done.err);
+  REQUIRE(done.status == 0);
+  std::map<std::string, int> last;  // of each call; its result ends it
+  std::set<std::string> nodes;
+  int reports = 0;
+  for (const auto& x : checked_events(done.out)) {
+    const auto& type = x.at("event_type");
+    const auto& data = x.at("data");
+    if (type == "tool_result") {
+      nodes.insert(data.at("metadata").at("node"));
+      CHECK(last[data.at("id")] > 0);
+      last[data.at("id")] = 1000;
+    }
+    if (type != "tool_progress") continue;
+    ++reports;
+    std::istringstream in{data.value("message", "")};
+    for (int n = 0; in >> n;) {
+      CHECK(n > last[data.at("id")]);
+      last[data.at("id")] = n;
+    }
+  }
+  CHECK(nodes == std::set<std::string>{"alpha", "beta"});
+  CHECK(last.size() == 6);
+  CHECK(reports >= 12);
+}
+
 TEST_CASE("Ctrl-C ends a wait for a node") {
   origin o{{free_address()}, {{"look", {{"what", "1"}}}}};
   program running{installed_riffle(),
@@ -197,4 +326,43 @@ TEST_CASE("who says too much before a greeting, or nothing, is told of") {
   }));
   CHECK(a.run->err().find("without TLS every process of this machine") !=
         std::string::npos);
+}
+
+namespace {
+
+/// The most memory that a process had so far, in KiB.
+std::size_t peak_of(const program& x) {
+  std::ifstream in{"/proc/" + std::to_string(x.pid()) + "/status"};
+  for (std::string word; in >> word;)
+    if (word == "VmHWM:" && in >> word) return std::stoul(word);
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("64 MB of a node's output cost little memory on both sides") {
+  constexpr std::size_t allowed_kib = 40u << 10;
+  const node_process a{
+      "alpha", node_options{.words = {"--set",
+                                      "tools.long.command=[\"sh\",\"-c\","
+                                      "\"read x; yes 0123456 | head -c "
+                                      "64000000\"]"}}};
+  origin little{{a.address}, {{"look", {{"what", "1"}}}}};
+  const auto base = little.go();
+  REQUIRE(base.status == 0);
+  const auto node_base = peak_of(*a.run);
+  origin o{{a.address}, {{"long", json::object()}}};
+  const auto done = o.go();
+  INFO(done.err);
+  REQUIRE(done.status == 0);
+  const auto node_peak = peak_of(*a.run);
+  std::printf(
+      "memory: 64 MB of a node: origin %zu KiB over %zu, node %zu KiB "
+      "over %zu\n",
+      done.peak_kib - base.peak_kib, base.peak_kib, node_peak - node_base,
+      node_base);
+  CHECK(base.peak_kib > 0);
+  CHECK(node_base > 0);
+  CHECK(done.peak_kib < base.peak_kib + allowed_kib);
+  CHECK(node_peak < node_base + allowed_kib);
 }

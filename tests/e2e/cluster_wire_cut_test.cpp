@@ -110,12 +110,12 @@ unmute() { there ip route del blackhole 10.9.1.1/32; }
 halt() { kill -STOP $node; }
 go_on() { kill -CONT $node; }
 crash() { kill -KILL $node; }
-close_port() { kill -TERM $node; }
+tell_to_end() { kill -TERM $node; }
 phase cut down up
 phase one_way mute unmute
 phase stopped halt go_on
 phase killed crash start
-phase ended close_port start
+phase ended tell_to_end start
 kill $node $other
 wait $node
 exit 0

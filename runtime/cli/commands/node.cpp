@@ -141,14 +141,19 @@ int execute(const node_command& x, console& io) {
 
 namespace {
 
+/// It refuses calls, as it failed too often.
+bool is_out_of_service(const cluster::tool_load& x) { return x.places == 0; }
+
 std::string tools_text(const observed_node& x) {
   std::vector<std::string> out;
   for (const auto& load : x.status.loads)
-    out.push_back(load.tool + " " + std::to_string(load.running) + "/" +
-                  std::to_string(load.places) +
-                  (load.waiting > 0
-                       ? " (" + std::to_string(load.waiting) + " waiting)"
-                       : ""));
+    out.push_back(
+        load.tool + " " +
+        (is_out_of_service(load) ? std::string{"out of service"}
+                                 : std::to_string(load.running) + "/" +
+                                       std::to_string(load.places)) +
+        (load.waiting > 0 ? " (" + std::to_string(load.waiting) + " waiting)"
+                          : ""));
   return out.empty() ? "no tools" : join_some(out);
 }
 

@@ -209,6 +209,11 @@ std::string trace_writer::on(const events::tool_progress& x, wall_time at) {
   if (!all && at.us - call.shown.us < between_progress_us) return {};
   const auto text = progress_text(x.report);
   if (text.empty()) return {};
+  constexpr std::string_view place = " on node ";
+  if (const auto node = text.find(place);
+      call.moves && call.shown.us == 0 && node != std::string::npos)
+    call.label =
+        label_on(call.label, call.tool, text.substr(node + place.size()));
   call.shown = at;
   const auto rest = " (" + text + ")";
   return tag("TOOL") + named(cut(call.label, rest)) + rest + "\n";
@@ -320,6 +325,7 @@ std::string trace_writer::on(const events::retry& x, wall_time) {
   if (call != open_.end()) {
     call->second.label = label_on(call->second.label, call->second.tool, "");
     call->second.moves = true;
+    call->second.shown = {};  // where it runs now is said next
   }
   if (x.id) out += " " + label_of(*x.id);
   const bool same = x.attempt > 1 && failed_ == x.reason;
