@@ -19,3 +19,17 @@ add_library(riffle_utf8proc UNKNOWN IMPORTED)
 set_target_properties(riffle_utf8proc PROPERTIES
   IMPORTED_LOCATION "${UTF8PROC_LIBRARY}"
   INTERFACE_INCLUDE_DIRECTORIES "${UTF8PROC_INCLUDE}")
+
+# The heap of the program, not of the library, whose users choose theirs: see
+# tests/bench/README.md. Part of the program, so that it runs where no such
+# library is installed. Sanitizers bring their own.
+option(RIFFLE_JEMALLOC "Use jemalloc in the program riffle" ON)
+add_library(riffle_heap INTERFACE)
+if(RIFFLE_JEMALLOC AND NOT RIFFLE_SANITIZE)
+  find_library(RIFFLE_JEMALLOC_LIBRARY NAMES libjemalloc_pic.a)
+  if(RIFFLE_JEMALLOC_LIBRARY)
+    target_link_libraries(riffle_heap INTERFACE "${RIFFLE_JEMALLOC_LIBRARY}")
+  else()
+    message(STATUS "no libjemalloc_pic.a (libjemalloc-dev): the heap is libc's")
+  endif()
+endif()

@@ -35,8 +35,11 @@ inline bool may_repeat(const tool_call& x) {
 }
 
 /// By what finished reads are found: whatever the order of their arguments.
+/// Compact text of a single one has no order.
 inline std::string reuse_key(const std::string& tool,
                              const std::string& arguments) {
+  if (arguments.find_first_of(", \\\t\r\n") == arguments.npos)
+    return tool + '\0' + arguments;
   const auto value = parse_strict(arguments);
   return tool + '\0' + (value ? value->dump() : arguments);
 }

@@ -148,7 +148,7 @@ void dispatch_queue::settle(entry& x, call_result result, dispatch_effects& out,
   if (result.how == outcome::ok && x.call.eff == effect::read_only &&
       !x.call.control && result.output.size() <= reuse_limit &&
       result.files.empty())
-    keep_for_reuse({x.call.id, x.call.tool, x.call.arguments, result.output});
+    keep_for_reuse(x.call, result.output);
   leave_judging(x);
   x.at = phase::settled;
   --open_;

@@ -22,7 +22,7 @@ dispatch_queue::entry& dispatch_queue::add(tool_call call) {
   auto& x = calls_[place];
   x.place = place;
   x.call = std::move(call);
-  places_.emplace(x.call.id, place);
+  places_.emplace(x.call.id, &x);
   ++open_;
   if (x.call.control)
     open_controls_.insert(place);
@@ -60,6 +60,15 @@ void dispatch_queue::keep_for_reuse(finished_read x) {
   auto key = reuse_key(x.tool, x.arguments);
   if (finished_.try_emplace(std::move(key), std::move(x)).second)
     finished_bytes_ += size;
+}
+
+void dispatch_queue::keep_for_reuse(const tool_call& x,
+                                    const std::string& output) {
+  if (finished_bytes_ + output.size() > reuse_total) return;
+  const auto [i, fresh] = finished_.try_emplace(reuse_key(x.tool, x.arguments));
+  if (!fresh) return;
+  i->second = {x.id, x.tool, x.arguments, output};
+  finished_bytes_ += output.size();
 }
 
 void dispatch_queue::forget_settled() {

@@ -49,7 +49,7 @@ dispatch_queue::dispatch_queue(dispatch_limits limits) : limits_{limits} {}
 
 dispatch_queue::entry* dispatch_queue::find(const call_id& id) {
   const auto i = places_.find(id);
-  return i == places_.end() ? nullptr : &calls_.at(i->second);
+  return i == places_.end() ? nullptr : i->second;
 }
 
 dispatch_queue::entry* dispatch_queue::current(const call_id& id,
@@ -201,6 +201,7 @@ dispatch_effects dispatch_queue::on_result(
     const call_id& id, std::uint32_t attempt, call_result result,
     std::optional<std::uint64_t> last_progress, time_point now) {
   dispatch_effects out;
+  out.reserve(4);  // they are large; mostly: it settles, and another begins
   auto* x = current(id, attempt);
   if (x == nullptr) {
     start_what_can(out, now);  // the end of abandoned work frees its keys

@@ -93,6 +93,10 @@ class dispatch_queue {
  public:
   dispatch_queue() = default;
   explicit dispatch_queue(dispatch_limits limits);
+  dispatch_queue(const dispatch_queue&) = delete;  // it points into itself
+  dispatch_queue& operator=(const dispatch_queue&) = delete;
+  dispatch_queue(dispatch_queue&&) = default;
+  dispatch_queue& operator=(dispatch_queue&&) = default;
 
   /// A complete call of the running turn, in the model's order.
   dispatch_effects on_call(tool_call call, time_point now);
@@ -299,6 +303,7 @@ class dispatch_queue {
   entry& add(tool_call call);
   void change(entry& x, tool_call call);
   void keep_for_reuse(finished_read x);
+  void keep_for_reuse(const tool_call& x, const std::string& output);
   void forget_settled();
   [[nodiscard]] bool may_start(const entry& x) const;
   hold held_back(const entry& x);
@@ -315,8 +320,8 @@ class dispatch_queue {
   void set_alarm(entry& x);
 
   dispatch_limits limits_;
-  std::map<call_place, entry> calls_;  ///< in the model's order
-  std::unordered_map<call_id, call_place> places_;
+  std::map<call_place, entry> calls_;           ///< in the model's order
+  std::unordered_map<call_id, entry*> places_;  ///< in it
   call_place next_place_ = 0;
   /// By tool and arguments; of equal ones the first.
   std::unordered_map<std::string, finished_read> finished_;

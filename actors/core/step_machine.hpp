@@ -13,9 +13,9 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "actors/core/budget.hpp"
@@ -200,10 +200,10 @@ class step_machine {
   time_point started_{};
   void expect(const std::vector<asked_call>& calls);
 
-  std::map<call_id, bool> calls_;          ///< of this step: settled?
-  std::size_t unsettled_ = 0;              ///< of `calls_`
-  std::map<call_id, observed_call> seen_;  ///< settled ones
-  std::vector<asked_call> asked_;          ///< by the committed turn, in order
+  std::unordered_map<call_id, bool> calls_;          ///< of this step: settled?
+  std::size_t unsettled_ = 0;                        ///< of `calls_`
+  std::unordered_map<call_id, observed_call> seen_;  ///< settled ones
+  std::vector<asked_call> asked_;  ///< by the committed turn, in order
   loop_detector loops_;
   bool over_budget_ = false;           ///< a call of this step was refused
   std::string text_;                   ///< visible text of the committed turn

@@ -4,13 +4,13 @@
 // Makes calls of the fragments that providers stream, by the ten rules of the
 // tolerant accumulator. Pure.
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "messages/turn.hpp"
@@ -128,7 +128,14 @@ class tool_call_assembler {
     std::uint32_t choice = 0;
     std::optional<std::uint32_t> index;
     std::string id;
-    auto operator<=>(const address&) const = default;
+    bool operator==(const address&) const = default;
+  };
+  struct address_hash {
+    std::size_t operator()(const address& x) const noexcept {
+      constexpr std::size_t spread = 0x9e3779b97f4a7c15U;
+      const std::size_t index = x.index ? std::size_t{*x.index} + 1 : 0;
+      return (std::hash<std::string>{}(x.id) ^ index) * spread + x.choice;
+    }
   };
 
   [[nodiscard]] std::optional<std::size_t> at(const address& x) const;
@@ -148,7 +155,7 @@ class tool_call_assembler {
   std::size_t dropped_ = 0;
   std::vector<assembled_call> calls_;
   std::vector<progress> progress_;
-  std::map<address, std::size_t> newest_;
+  std::unordered_map<address, std::size_t, address_hash> newest_;
   bool ended_ = false;
 };
 

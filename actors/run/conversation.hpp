@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "actors/core/context_window.hpp"
@@ -150,7 +151,7 @@ class conversation {
   std::vector<task_begin> tasks_;
   std::size_t forgotten_ = 0;  ///< tasks that are told no more
   std::optional<core::new_message> last_;
-  std::map<call_id, result> results_;         ///< not told yet
+  std::unordered_map<call_id, result> results_;  ///< not told yet
   std::vector<output> outputs_;               ///< told, not trimmed, in order
   std::size_t old_outputs_ = 0;               ///< those before the newest step
   std::map<std::string, std::size_t> shown_;  ///< digest -> how often

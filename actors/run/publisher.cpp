@@ -69,8 +69,10 @@ void publisher_state::on_text(turn_text& x) {
 void publisher_state::on_entry(run_entry& x) {
   if (ended) return;  // a decision that came too late for the log
   ended = std::holds_alternative<end_committed>(x.notice);
-  writer->set_time(spec->wall());
-  if (!x.events.empty()) flush_text();
+  if (!x.events.empty()) {
+    writer->set_time(spec->wall());
+    flush_text();
+  }
   for (auto& body : x.events) {
     fill_in(body);
     log_event(spec->run, spec->session, body);

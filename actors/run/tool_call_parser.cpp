@@ -139,21 +139,20 @@ void tool_call_parser_state::take_over(turn_over& x) {
   pass_over_on();
 }
 
-void tool_call_parser_state::apply(
-    const std::vector<core::assembly_event>& news) {
-  for (const auto& x : news) {
-    const auto i = sent.find(x.call.index);
-    if (i == sent.end()) {
-      auto& known = waiting[x.call.index];
+void tool_call_parser_state::apply(std::vector<core::assembly_event> news) {
+  for (auto& x : news) {
+    const auto index = x.call.index;
+    if (index >= sent.size()) {
+      auto& known = waiting[index];
       if (known.raw != x.call) {
         known.checked.reset();
         known.looking = false;
       }
-      known.raw = x.call;
+      known.raw = std::move(x.call);
       known.how = x.step;
     } else if (x.step == assembly_step::malformed) {
       send_out();
-      self->send(dispatcher, malformed_call{i->second, malformed_error()});
+      self->send(dispatcher, malformed_call{sent[index], malformed_error()});
     }
   }
   if (!news.empty()) emit_in_order();
@@ -171,7 +170,7 @@ void tool_call_parser_state::emit_in_order() {
     call.provider_id = i->second.raw.provider_id;
     if (call.provider_id.empty() || provider_ids.contains(call.provider_id))
       call.provider_id = call.id.value;
-    sent.emplace(i->first, call.id);
+    sent.push_back(call.id);
     provider_ids.insert(call.provider_id);
     ready.push_back(std::move(call));
     waiting.erase(i);

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <deque>
-#include <set>
+#include <unordered_set>
 #include <variant>
+#include <vector>
 
 #include "actors/core/tool_call_assembler.hpp"
 #include "actors/core/writing_notice.hpp"
@@ -44,7 +45,7 @@ struct tool_call_parser_state {
   void on_overdue(const check_overdue& x);
   /// Nothing is looked at any more: what would have to be will not begin.
   void on_stop();
-  void apply(const std::vector<core::assembly_event>& news);
+  void apply(std::vector<core::assembly_event> news);
   void emit_in_order();
   void send_out();
   [[nodiscard]] bool may_go_early(const tool_call& call) const;
@@ -83,8 +84,8 @@ struct tool_call_parser_state {
   core::writing_notice writing;
   core::tool_call_assembler assembler;
   std::map<std::uint32_t, pending> waiting;
-  std::map<std::uint32_t, call_id> sent;
-  std::set<std::string> provider_ids;
+  std::vector<call_id> sent;  ///< by their index
+  std::unordered_set<std::string> provider_ids;
   std::vector<tool_call> ready;
   bool cut = false;  ///< the consumer was told so
   caf::actor_addr consumer;

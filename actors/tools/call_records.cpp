@@ -141,7 +141,7 @@ std::vector<storage::file_record> keep_files(const run_spec& spec,
 
 }  // namespace
 
-run_entry settlement_entry(const run_spec& spec, const tool_call& call,
+run_entry settlement_entry(const run_spec& spec, tool_call call,
                            call_result result, bool announced,
                            std::uint32_t attempt, std::string answer,
                            std::vector<storage::attempt_record> attempts) {
@@ -150,7 +150,6 @@ run_entry settlement_entry(const run_spec& spec, const tool_call& call,
   entry.events.emplace_back(
       result_event(call, result, spec.publish.output_limit));
   storage::call_record record;
-  record.call = call;
   record.run = spec.run;
   record.stage = storage::call_stage::settled;
   record.attempt = attempt;
@@ -159,7 +158,8 @@ run_entry settlement_entry(const run_spec& spec, const tool_call& call,
   record.told =
       told_text(result, spec.tool_settings.of(call.tool).output_limit);
   if (!call.edited_from.empty()) record.told = edit_note(call) + record.told;
-  record.err = result.err;
+  record.call = std::move(call);
+  record.err = std::move(result.err);
   record.attempts = std::move(attempts);
   auto files = keep_files(spec, std::move(result.files), record);
   entry.changes.reserve(files.size() + 2);
@@ -167,7 +167,7 @@ run_entry settlement_entry(const run_spec& spec, const tool_call& call,
   for (const auto& x : files) entry.changes.emplace_back(x);
   if (!result.output.empty())
     entry.changes.emplace_back(
-        storage::output_record{call.id, std::move(result.output)});
+        storage::output_record{record.call.id, std::move(result.output)});
   entry.notice = settlement_committed{std::move(record), std::move(answer),
                                       std::move(files)};
   return entry;

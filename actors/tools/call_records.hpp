@@ -45,7 +45,7 @@ events::tool_result result_event(const tool_call& call,
                                  std::size_t output_limit);
 
 /// Events, records and notice of a settlement, in one entry.
-run_entry settlement_entry(const run_spec& spec, const tool_call& call,
+run_entry settlement_entry(const run_spec& spec, tool_call call,
                            call_result result, bool announced,
                            std::uint32_t attempt, std::string answer,
                            std::vector<storage::attempt_record> attempts);

@@ -18,11 +18,11 @@ namespace {
 /// Calls that are taken in before other messages are looked at.
 constexpr std::size_t calls_at_once = 64;
 
-storage::call_record make_record(const run_spec& spec, const tool_call& call,
+storage::call_record make_record(const run_spec& spec, tool_call call,
                                  storage::call_stage stage,
                                  std::uint32_t attempt, bool announced) {
   storage::call_record record;
-  record.call = call;
+  record.call = std::move(call);
   record.run = spec.run;
   record.stage = stage;
   record.attempt = attempt;
@@ -71,8 +71,8 @@ void dispatcher_state::act(core::request_approval& x) {
 
 void dispatcher_state::act(core::note_waiting& x) {
   run_entry entry;
-  entry.changes.emplace_back(
-      make_record(*spec, x.call, storage::call_stage::waiting, 0, false));
+  entry.changes.emplace_back(make_record(
+      *spec, std::move(x.call), storage::call_stage::waiting, 0, false));
   self->send(peers.muxer, std::move(entry));
 }
 
@@ -85,20 +85,21 @@ void dispatcher_state::add_basis(tool_call& call) const {
 void dispatcher_state::act(core::begin_call& x) {
   add_basis(x.call);
   place(x.call);
-  queue.on_placed(x.call.id, !x.call.node.empty());
+  const auto id = x.call.id;
+  queue.on_placed(id, !x.call.node.empty());
   const auto stage = x.await_commit ? storage::call_stage::intent
                                     : storage::call_stage::running;
-  budget.on_begun(x.call.id);
+  budget.on_begun(id);
   meter_begin(x.call);
   run_entry entry;
   if (x.announce) entry.events.emplace_back(call_event(x.call, true));
   tell_place(x, entry);
-  note_attempt(x.call.id, x.attempt);
-  auto record = make_record(*spec, x.call, stage, x.attempt, true);
-  record.attempts = attempts_of[x.call.id];
+  note_attempt(id, x.attempt);
+  auto record = make_record(*spec, std::move(x.call), stage, x.attempt, true);
+  record.attempts = attempts_of[id];
   entry.changes.emplace_back(std::move(record));
-  if (x.await_commit) entry.notice = intent_committed{x.call.id, x.attempt};
-  self->send(peers.muxer, call_begun{x.call.id, x.attempt, std::move(entry)});
+  if (x.await_commit) entry.notice = intent_committed{id, x.attempt};
+  self->send(peers.muxer, call_begun{id, x.attempt, std::move(entry)});
 }
 
 void dispatcher_state::act(core::start_work& x) {
@@ -184,11 +185,11 @@ void dispatcher_state::act(core::settle_call& x) {
     x.call.node = where.mapped().value_or("");
     spec->nodes->release(id);
   }
-  auto entry =
-      settlement_entry(*spec, x.call, std::move(x.result), x.announced,
-                       x.attempt, answer ? std::move(answer.mapped()) : "",
-                       attempts ? std::move(attempts.mapped())
-                                : std::vector<storage::attempt_record>{});
+  auto entry = settlement_entry(
+      *spec, std::move(x.call), std::move(x.result), x.announced, x.attempt,
+      answer ? std::move(answer.mapped()) : "",
+      attempts ? std::move(attempts.mapped())
+               : std::vector<storage::attempt_record>{});
   std::ranges::move(values.changes, std::back_inserter(entry.changes));
   budget.on_settled(id);
   clock.on_settled(id);

@@ -24,6 +24,9 @@ void release_locked(const std::string& file);
 /// None: see `errno`; EBUSY for a locked file, ELOOP for a symbolic link,
 /// ENOENT where /proc is not there.
 [[nodiscard]] unique_fd open_place(int place, int flags);
+/// The same of what was looked at: `info` is of `place`.
+[[nodiscard]] unique_fd open_place(int place, const struct stat& info,
+                                   int flags);
 
 /// As open(2) of an existing file, but EBUSY for a locked one.
 [[nodiscard]] unique_fd open_unlocked(const std::string& file, int flags);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <memory>
 #include <sstream>
 #include <system_error>
 
@@ -27,22 +28,26 @@ std::string to_place(const toml::source_region& x) {
   return std::to_string(x.begin.line) + ":" + std::to_string(x.begin.column);
 }
 
-json convert(const toml::node& node, const std::string& pointer,
+/// `pointer`: of the node; as it was when this returns.
+json convert(const toml::node& node, std::string& pointer,
              script_document& out) {
-  out.places[pointer] = to_place(node.source());
+  const auto inner = [&](const toml::node& value, std::string_view name) {
+    const auto size = pointer.size();
+    pointer.append("/").append(name);
+    auto result = convert(value, pointer, out);
+    pointer.resize(size);
+    return result;
+  };
   if (const auto* table = node.as_table()) {
     auto object = json::object();
-    for (const auto& [key, value] : *table) {
-      const std::string name{key.str()};
-      object[name] = convert(value, pointer + "/" + name, out);
-    }
+    for (const auto& [key, value] : *table)
+      object.emplace(key.str(), inner(value, key.str()));
     return object;
   }
   if (const auto* array = node.as_array()) {
     auto list = json::array();
     for (const auto& value : *array)
-      list.push_back(
-          convert(value, pointer + "/" + std::to_string(list.size()), out));
+      list.push_back(inner(value, std::to_string(list.size())));
     return list;
   }
   if (const auto* x = node.as_string()) return x->get();
@@ -50,6 +55,28 @@ json convert(const toml::node& node, const std::string& pointer,
   if (const auto* x = node.as_floating_point()) return x->get();
   if (const auto* x = node.as_boolean()) return x->get();
   out.complain(pointer, "dates and times have no place in a script");
+  return nullptr;
+}
+
+/// A name may hold a slash: the longest that there is.
+const toml::node* find_node(const toml::node& from, std::string_view pointer) {
+  if (pointer.empty()) return &from;
+  pointer.remove_prefix(1);
+  for (auto end = pointer.size(); end != pointer.npos;
+       end = end == 0 ? pointer.npos : pointer.rfind('/', end - 1)) {
+    const auto name = pointer.substr(0, end);
+    const toml::node* next = nullptr;
+    if (const auto* table = from.as_table()) {
+      next = table->get(name);
+    } else if (const auto* array = from.as_array()) {
+      std::size_t at = 0;
+      const auto* const last = name.data() + name.size();
+      if (std::from_chars(name.data(), last, at).ptr == last)
+        next = array->get(at);
+    }
+    if (next == nullptr) continue;
+    if (const auto* found = find_node(*next, pointer.substr(end))) return found;
+  }
   return nullptr;
 }
 
@@ -71,7 +98,14 @@ expected<void> parse_toml_document(std::string_view text,
   const auto look = look_at_toml(text, script_limits);
   if (look.excess) return invalid(out.name, *look.excess);
   try {
-    out.root = convert(toml::parse(text.substr(0, look.understood)), "", out);
+    const auto read = std::make_shared<const toml::table>(
+        toml::parse(text.substr(0, look.understood)));
+    out.place_of = [read](std::string_view pointer) {
+      const auto* node = find_node(*read, pointer);
+      return node == nullptr ? std::string{} : to_place(node->source());
+    };
+    std::string pointer;
+    out.root = convert(*read, pointer, out);
   } catch (const toml::parse_error& e) {
     return invalid(out.name + ":" + to_place(e.source()) + ": " +
                    std::string{e.description()});
@@ -112,9 +146,10 @@ std::optional<duration> parse_length(const json& x) {
 
 void script_document::complain(const std::string& pointer,
                                std::string_view what) {
-  const auto i = places.find(pointer);
   auto line = name;
-  if (i != places.end()) line += ":" + i->second;
+  if (const auto place = place_of ? place_of(pointer) : std::string{};
+      !place.empty())
+    line += ":" + place;
   line += ": " + (pointer.empty() ? "" : pointer.substr(1) + ": ");
   problems.push_back(line.append(what));
 }

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,8 +20,9 @@ namespace riffle::model {
 struct script_document {
   nlohmann::json root;
   std::string name;
-  std::map<std::string, std::string> places;  ///< pointer -> "line:column"
-  std::vector<std::string> problems;          ///< all that is wrong
+  /// "line:column" of the part at a pointer; empty: nobody knows.
+  std::function<std::string(std::string_view)> place_of;
+  std::vector<std::string> problems;  ///< all that is wrong
 
   /// Notes a problem of the part at `pointer`.
   void complain(const std::string& pointer, std::string_view what);

@@ -330,7 +330,7 @@ void node::spawn_actors(const std::filesystem::path& guard_dir,
     setup.lease_of = [all = leases_](const call_id& x) { return all->find(x); };
   setup.blocking = blocking_;
   setup.run_inline = [inlined = inline_run_](const auto& work) {
-    inlined->run(work);
+    inlined->run(work, {}, lender::spare);
   };
   if (nodes_)
     setup.report_inline = [inlined = inline_run_](const auto& work) {

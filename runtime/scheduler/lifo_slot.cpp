@@ -7,6 +7,7 @@
 #include <mutex>
 #include <semaphore.h>
 #include <shared_mutex>
+#include <sys/resource.h>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,15 @@ static_assert(CAF_VERSION >= 1706 && CAF_VERSION < 1800,
 namespace riffle {
 
 namespace {
+
+using clock = std::chrono::steady_clock;
+
+/// How often this thread lost its core to others although it had work.
+long preemptions() {
+  struct rusage used{};
+  ::getrusage(RUSAGE_THREAD, &used);
+  return used.ru_nivcsw;
+}
 
 /// What a lent thread has to run, and where actors that run on it send others.
 class run_queue final : public caf::execution_unit {
@@ -70,18 +80,30 @@ class run_queue final : public caf::execution_unit {
     if (!take_over(system(), job)) hand_over(job);
   }
 
-  void run() {
+  struct pace {
+    clock::time_point end;    ///< of the round
+    clock::duration longest;  ///< that one actor had the thread
+  };
+
+  /// Runs what is there; what is left after `most` goes to the workers.
+  pace run(clock::time_point begin, clock::duration most) {
     constexpr std::size_t messages = 64;  // of one actor in one turn
+    pace out{begin, {}};
     for (std::size_t turns = 0; !jobs_.empty(); ++turns) {
       auto* job = jobs_.front();
       jobs_.pop_front();
-      if (turns >= limit)
+      if (turns >= limit || out.end - begin > most) {
         hand_over(job);
-      else if (job->resume(this, messages) == caf::resumable::resume_later)
+        continue;
+      }
+      if (job->resume(this, messages) == caf::resumable::resume_later)
         hand_over(job);
       else
         caf::intrusive_ptr_release(job);
+      const auto now = clock::now();
+      out.longest = std::max(out.longest, now - std::exchange(out.end, now));
     }
+    return out;
   }
 
  private:
@@ -254,21 +276,24 @@ class coordinator final : public caf::scheduler::coordinator<lifo_slot> {
 }  // namespace
 
 void inline_run::run(const std::function<void()>& work,
-                     std::span<const std::string_view> only) {
+                     std::span<const std::string_view> only, lender whose) {
   constexpr auto long_time = std::chrono::milliseconds{5};
   constexpr auto rest = std::chrono::milliseconds{200};
-  using clock = std::chrono::steady_clock;
+  const bool spare = whose == lender::spare;
+  auto& rest_until = spare ? spare_rest_until_ : rest_until_;
   std::shared_lock lock{mutex_};
-  if (system_ == nullptr || clock::now() < rest_until_.load()) {
+  if (system_ == nullptr || clock::now() < rest_until.load()) {
     lock.unlock();
     return work();
   }
+  const auto before = spare ? preemptions() : 0;
   run_queue line{*system_, only};
   work();
   const auto begin = clock::now();
-  line.run();
-  const auto end = clock::now();
-  if (end - begin > long_time) rest_until_ = end + rest;
+  const auto pace = line.run(begin, long_time);
+  const bool slow = spare ? pace.longest > long_time && preemptions() == before
+                          : pace.end - begin > long_time;
+  if (slow) rest_until = pace.end + rest;
 }
 
 void inline_run::open(caf::actor_system& system) {

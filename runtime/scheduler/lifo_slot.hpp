@@ -25,16 +25,24 @@ namespace riffle {
 /// delay nobody. The scheduler's clock is a `coalescing_clock`.
 void use_lifo_slot(caf::actor_system_config& config);
 
+/// Whose thread runs actors.
+enum class lender {
+  awaited,  ///< others wait for it: it reads sockets, or stores what happened
+  spare,    ///< nobody does: it has run a tool
+};
+
 /// Lets a thread that is not the scheduler's run the actors that it wakes.
 /// The thread that reads sockets hands over a few bytes and sleeps again; the
 /// actors behind it have a few microseconds of work. To wake a worker for that
 /// costs more than the work, so the reader does it. So does a thread of the
 /// blocking executor that has run a tool, with what its result wakes.
 ///
-/// Bounds: after some turns in a row the rest goes to the workers, and a round
-/// that took long (a handler of the application that is slow) keeps the thread
-/// from helping for a while. Thread-safe: each thread that calls it runs what
-/// it woke itself.
+/// Bounds: after some turns in a row, and after 5 ms, the rest goes to the
+/// workers. A round that took long (a handler of the application that is slow)
+/// keeps threads that others wait for from helping for a while. One that is
+/// spare has time, so it goes on, unless a single actor kept it (and not those
+/// who took its core): then others of its line waited. Thread-safe: each
+/// thread that calls it runs what it woke itself.
 class inline_run {
  public:
   /// From now on actors of this system run; it uses the policy above. Before
@@ -44,7 +52,8 @@ class inline_run {
   /// Calls `work`, then runs the actors that messages of `work` woke. `only`:
   /// those of these names, the rest goes to the workers; none: all.
   void run(const std::function<void()>& work,
-           std::span<const std::string_view> only = {});
+           std::span<const std::string_view> only = {},
+           lender whose = lender::awaited);
 
   /// Waits for rounds that are on their way; later ones only call `work`. Call
   /// it before the system ends, not from an actor.
@@ -54,6 +63,7 @@ class inline_run {
   std::shared_mutex mutex_;  ///< shared by those who run actors
   caf::actor_system* system_ = nullptr;
   std::atomic<std::chrono::steady_clock::time_point> rest_until_{};
+  std::atomic<std::chrono::steady_clock::time_point> spare_rest_until_{};
 };
 
 }  // namespace riffle

@@ -80,8 +80,8 @@ std::string key_in_step(const std::string& key) {
 /// Of the part itself, or of the smallest one around it that has a place.
 std::string place_of(const model::script_document& from, std::string pointer) {
   for (;;) {
-    const auto found = from.places.find(pointer);
-    if (found != from.places.end()) return from.name + ":" + found->second;
+    const auto place = from.place_of ? from.place_of(pointer) : std::string{};
+    if (!place.empty()) return from.name + ":" + place;
     if (pointer.empty()) return from.name;
     pointer.resize(pointer.rfind('/'));
   }

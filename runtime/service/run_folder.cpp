@@ -33,6 +33,17 @@ void work_in(config::tools_config& x, const fs::path& workspace) {
   for (auto& [name, tool] : x.by_name) tool.workspace = workspace.string();
 }
 
+void keep_folders(config::tools_config& x) {
+  const auto keep = [](config::tool_config& tool) {
+    std::error_code gone;
+    const auto here = fs::absolute(tool.workspace, gone);
+    if (!gone) tool.workspace = here.string();
+  };
+  keep(x.defaults);
+  for (auto& [name, tool] : x.by_name) keep(tool);
+  for (auto& [name, tool] : x.of_servers) keep(tool);
+}
+
 fs::path workspace_of(const storage::run_record& x) {
   return request_from_json(x.settings).request.workspace;
 }

@@ -37,6 +37,10 @@ run_configuration configuration_of(const storage::run_record& x);
 /// Makes a folder, which is absolute, the place where all tools work; nothing
 /// if it is empty.
 void work_in(config::tools_config& x, const std::filesystem::path& workspace);
+
+/// Makes folders of tools absolute, so that nobody has to ask where this
+/// process is for each call.
+void keep_folders(config::tools_config& x);
 /// That the request of a run named; empty: its configuration's.
 std::filesystem::path workspace_of(const storage::run_record& x);
 

@@ -279,6 +279,7 @@ expected<void> spec_maker::describe(run_spec& spec,
   spec.publish = config_->publish;
   spec.tool_settings = config_->tools;
   if (auto ok = set_workspace(spec, asked.workspace); !ok) return ok;
+  keep_folders(spec.tool_settings);
   spec.retry_base = config_->supervision.backoff_base;
   set_approvals(spec, config_->approvals, asked.approval);
   spec.time_limit = asked.timeout;

@@ -6,6 +6,7 @@
 #include <future>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include <caf/all.hpp>
 
@@ -27,7 +28,8 @@ struct lent_system {
   }
 
   /// Where an actor runs that is sent a message in a round.
-  std::thread::id place(std::chrono::milliseconds work = {}) {
+  std::thread::id place(std::chrono::milliseconds work = {},
+                        lender whose = lender::awaited) {
     std::promise<std::thread::id> where;
     auto found = where.get_future();
     auto actor = system->spawn([&where, work](caf::event_based_actor* self) {
@@ -39,7 +41,7 @@ struct lent_system {
     });
     // Until its first behaviour waits it is the workers'.
     while (!is_waiting(actor)) std::this_thread::yield();
-    inlined.run([&] { caf::anon_send(actor, 1); });
+    inlined.run([&] { caf::anon_send(actor, 1); }, {}, whose);
     REQUIRE(found.wait_for(testing::scaled(10s)) == std::future_status::ready);
     return found.get();
   }
@@ -75,6 +77,62 @@ TEST_CASE("after a slow actor the thread lends itself no more for a while") {
   lent_system x;
   CHECK(x.place(20ms) == here());
   CHECK(x.place() != here());
+}
+
+namespace {
+
+/// Many that do a little each, for longer than a round may take.
+void run_long_round(lent_system& x, lender whose) {
+  std::vector<caf::actor> all;
+  for (int i = 0; i < 20; ++i)
+    all.push_back(x.system->spawn([](caf::event_based_actor* self) {
+      return caf::behavior{[self](int) {
+        const auto end = std::chrono::steady_clock::now() + 1ms;
+        while (std::chrono::steady_clock::now() < end) {
+        }
+        self->quit();
+      }};
+    }));
+  for (const auto& one : all)
+    while (!lent_system::is_waiting(one)) std::this_thread::yield();
+  x.inlined.run(
+      [&] {
+        for (const auto& one : all) caf::anon_send(one, 1);
+      },
+      {}, whose);
+}
+
+/// Whether one try of a few shows it: a busy machine may take the core away.
+template <class F>
+bool once_of_a_few(F shows) {
+  for (int i = 0; i < 10; ++i) {
+    lent_system x;
+    if (shows(x)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("a spare thread goes on after a long round of short turns") {
+  CHECK(once_of_a_few([](lent_system& x) {
+    run_long_round(x, lender::spare);
+    return x.place({}, lender::spare) == here();
+  }));
+}
+
+TEST_CASE("a thread that is awaited rests after a long round, spare ones not") {
+  lent_system x;
+  run_long_round(x, lender::awaited);
+  CHECK(x.place() != here());
+  CHECK(x.place({}, lender::spare) == here());
+}
+
+TEST_CASE("a spare thread rests, too, if one actor kept it for long") {
+  CHECK(once_of_a_few([](lent_system& x) {
+    return x.place(50ms, lender::spare) == here() &&
+           x.place({}, lender::spare) != here() && x.place() == here();
+  }));
 }
 
 TEST_CASE(

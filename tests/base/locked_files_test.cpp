@@ -3,16 +3,20 @@
 #include "runtime/base/locked_files.hpp"
 
 #include <cerrno>
+#include <chrono>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/time_scale.hpp"
 
 using namespace riffle;
+using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
 namespace {
@@ -67,4 +71,35 @@ TEST_CASE("no other descriptor of a locked file frees its lock") {
   CHECK_FALSE(open_unlocked(file.string(), O_RDONLY));
   release_locked(file.string());
   CHECK(open_unlocked(file.string(), O_RDONLY));
+}
+
+TEST_CASE("a locked file that is made anew is known at once where it is held") {
+  const testing::temp_folder folder;
+  const auto file = folder.path() / "riffle.db";
+  std::ofstream{file} << "text";
+  hold_locked(file.string());
+  CHECK_FALSE(open_unlocked(file.string(), O_RDONLY));
+  const auto replace = [&] {
+    std::ofstream{folder.path() / "other"} << "other";
+    fs::rename(folder.path() / "other", file);
+  };
+  replace();
+  hold_locked(file.string());
+  CHECK_FALSE(open_unlocked(file.string(), O_RDONLY));
+  // Where nobody says so it is found, too, if not at once.
+  replace();
+  const auto end = std::chrono::steady_clock::now() + testing::scaled(10s);
+  while (open_unlocked(file.string(), O_RDONLY) &&
+         std::chrono::steady_clock::now() < end)
+    std::this_thread::yield();
+  CHECK_FALSE(open_unlocked(file.string(), O_RDONLY));
+  // What was not there yet is looked for each time.
+  const auto later = folder.path() / "riffle.db-shm";
+  hold_locked(later.string());
+  CHECK(open_unlocked(file.string(), O_RDONLY).get() < 0);
+  std::ofstream{later} << "text";
+  CHECK_FALSE(open_unlocked(later.string(), O_RDONLY));
+  release_locked(later.string());
+  release_locked(file.string());
+  release_locked(file.string());
 }

@@ -146,6 +146,8 @@ finish = 3
 [[steps]]
 call = { arguments = { a = "{{result.x}}" } }
 error = { status = 200, midstream = "what" }
+[[steps]]
+call = { tool = "t", arguments = { a = 1, "a/b" = "{{nope}}" } }
 )");
   CHECK(has(text, "s.toml:1:9: chunk: is not a whole number"));
   CHECK(has(text, "s.toml:3:8: steps/0/txet: unknown key; allowed are: "));
@@ -156,6 +158,7 @@ error = { status = 200, midstream = "what" }
   CHECK(has(text, "s.toml:8:28: steps/1/call/arguments/a: unknown reference"));
   CHECK(has(text, "steps/1/error/status: is not 0 or an HTTP status"));
   CHECK(has(text, "steps/1/error/midstream: is not one of: openai, vllm"));
+  CHECK(has(text, "s.toml:11:51: steps/2/call/arguments/a/b: unknown"));
 }
 
 TEST_CASE("a script needs steps, cases a match, and a status comes first") {

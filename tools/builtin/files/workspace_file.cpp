@@ -16,13 +16,17 @@ namespace riffle::tools {
 
 namespace {
 
-/// What was looked at, not what stands in its place by now.
+/// What was looked at, not what stands in its place by now. Where only a name
+/// leads there (without /proc) `info` is of what that led to.
 tl::expected<unique_fd, int> open_seen(int root, const std::string& where,
-                                       int place, links through) {
+                                       int place, struct stat& info,
+                                       links through) {
   constexpr int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY;
-  if (auto fd = open_place(place, flags)) return fd;
+  if (auto fd = open_place(place, info, flags)) return fd;
   if (errno != ENOENT) return tl::unexpected{errno};
-  return open_beneath(root, where, flags, resolver::automatic, through);
+  auto fd = open_beneath(root, where, flags, resolver::automatic, through);
+  if (fd && ::fstat(fd->get(), &info) != 0) return tl::unexpected{errno};
+  return fd;
 }
 
 }  // namespace
@@ -72,9 +76,9 @@ tl::expected<open_file, tool_output> open_regular_at(
   struct stat info{};
   if (::fstat(place->get(), &info) != 0 || !S_ISREG(info.st_mode))
     return tl::unexpected{not_a_file(op, root, name, info.st_mode, others)};
-  auto fd = open_seen(root, *where, place->get(), through);
+  auto fd = open_seen(root, *where, place->get(), info, through);
   if (!fd) return failed(fd.error());
-  if (::fstat(fd->get(), &info) != 0 || !S_ISREG(info.st_mode))
+  if (!S_ISREG(info.st_mode))
     return tl::unexpected{not_a_file(op, root, name, info.st_mode, others)};
   return open_file{std::move(name), std::move(*fd),
                    static_cast<std::uint64_t>(info.st_size),
