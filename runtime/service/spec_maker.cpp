@@ -252,8 +252,10 @@ expected<void> spec_maker::describe(run_spec& spec,
                                     : std::vector<std::string>{};
   const auto began = std::chrono::steady_clock::now();
   if (x.hurried) {
+    spec.waited = wait_for_servers(asked.agent);
     leave_out_servers(*config_, spec.agent.tools);
-    spec.waited = wait_for_nodes(spec.agent.tools);
+    if (const auto nodes = wait_for_nodes(spec.agent.tools); !nodes.empty())
+      spec.waited += (spec.waited.empty() ? "" : "; ") + nodes;
     spec.registry = parts_.tools->now();
   } else {
     spec.registry = tools_for(spec.agent.tools, asked, spec.waited);

@@ -117,6 +117,7 @@ class spec_maker : public std::enable_shared_from_this<spec_maker> {
   /// Of those that an agent's tools are of; one is not there yet.
   [[nodiscard]] bool waits_for_servers(const std::string& agent) const;
   /// What a run with these tools waits for.
+  [[nodiscard]] std::string wait_for_servers(const std::string& agent) const;
   [[nodiscard]] std::string wait_for_nodes(
       const std::vector<std::string>& names) const;
   /// Makes the whole spec of a run that was put on record in a hurry.

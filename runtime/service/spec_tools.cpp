@@ -2,6 +2,7 @@
 // What tools a run has, and what it waits for: a part of the spec maker.
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <utility>
 
 #include "messages/duration_text.hpp"
@@ -29,15 +30,31 @@ std::string missing_of(const std::vector<std::string>& names,
   return out;
 }
 
+/// Those that an agent's tools are of.
+std::set<std::string> servers_of(const config::config& config,
+                                 const std::string& agent) {
+  std::set<std::string> out;
+  for (const auto& tool : tools_of_agent(config, agent))
+    if (auto server = config::server_of(config, tool))
+      out.insert(*std::move(server));
+  return out;
+}
+
 }  // namespace
 
 bool spec_maker::waits_for_servers(const std::string& agent) const {
-  if (!parts_.servers || !config_->agents.contains(agent)) return false;
-  std::set<std::string> wanted;
-  for (const auto& tool : tools_of_agent(*config_, agent))
-    if (auto server = config::server_of(*config_, tool))
-      wanted.insert(*std::move(server));
-  return parts_.servers->would_wait(wanted);
+  return parts_.servers && config_->agents.contains(agent) &&
+         parts_.servers->would_wait(servers_of(*config_, agent));
+}
+
+/// In words; empty: for none.
+std::string spec_maker::wait_for_servers(const std::string& agent) const {
+  if (!waits_for_servers(agent)) return {};
+  std::string names;
+  for (const auto& name : servers_of(*config_, agent))
+    if (parts_.servers->would_wait({name}))
+      names += (names.empty() ? "`" : ", `") + name + "`";
+  return names.empty() ? names : "waiting for the MCP server " + names;
 }
 
 bool spec_maker::waits_for_nodes(const std::string& agent) const {

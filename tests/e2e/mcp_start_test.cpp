@@ -137,6 +137,14 @@ TEST_CASE("what a server takes up waits for no other one, and is cancelled") {
   };
   const auto first = post({{"task", "a"}});
   const auto second = post({{"task", "b"}});
+  // While it waits, and not when that is over.
+  REQUIRE(rt::eventually([&] {
+    return has(
+        server.user()
+            .get("/v1/runs/" + second + "/events", {"Accept: application/json"})
+            .body,
+        "waiting for the MCP server `liar`");
+  }));
   server.kill_and_restart();
   cancel(first);
   CHECK(rt::await_end(server.user(), first)["status"] == "cancelled");
