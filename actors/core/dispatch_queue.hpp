@@ -237,8 +237,8 @@ class dispatch_queue {
     bool noted = false;           ///< stored as waiting
     bool working = false;         ///< a pool or worker has it
     bool orphaned = false;        ///< the same, and nobody can stop it
-    bool resumed = false;         ///< it had begun when the process ended
     bool at_node = false;         ///< the same, on another machine
+    bool resumed = false;         ///< it had begun when the process ended
     bool cleared = false;         ///< judged just now
     std::uint32_t moves = 0;      ///< attempts that did not act, see `on_moved`
     outcome stop_as = outcome::cancelled;

@@ -215,7 +215,8 @@ bool placement::on_refused(const call_id& call, wall_time now) {
                             std::chrono::microseconds{refusal_rest}.count()};
   if (x.rule.sticky) return false;
   return std::ranges::any_of(x.places, [&](const auto& one) {
-    return one.second.rests_until.us <= now.us && allows(x, one.first);
+    return !one.second.away && one.second.rests_until.us <= now.us &&
+           allows(x, one.first);
   });
 }
 

@@ -33,14 +33,14 @@ std::string_view step_machine::phase_name() const noexcept {
 
 step_effects step_machine::start(time_point now) {
   step_effects out;
-  started_ = now;
+  started_ = now - limits_.before_start;
   begin_step(out, now);
   return out;
 }
 
 step_effects step_machine::start_with(asked_call call, time_point now) {
   step_effects out;
-  started_ = now;
+  started_ = now - limits_.before_start;
   progress_.step = progress_.attempt = progress_.tool_calls = 1;
   progress_.turn_committed = progress_.turn_safe = true;
   expect({call});
@@ -165,7 +165,7 @@ step_effects step_machine::on_end_request(end_request request, time_point now) {
                                                    : drain_reason::timed_out});
       break;
     case phase::breaking: phase_ = phase::draining; break;
-    case phase::idle: started_ = now; [[fallthrough]];
+    case phase::idle: started_ = now - limits_.before_start; [[fallthrough]];
     case phase::waiting: end_as_requested(out, now); break;
     default: break;
   }

@@ -46,6 +46,7 @@ struct step_limits {
   /// The run ends when its first call has settled; the call's text is the
   /// answer.
   bool one_call = false;
+  duration before_start{};  ///< counts for its duration: what it waited for
 };
 
 /// Why a run ends before its time.

@@ -9,6 +9,7 @@
 #include "actors/run/recovery.hpp"
 #include "actors/run/run_log.hpp"
 #include "messages/duration_text.hpp"
+#include "runtime/base/trace.hpp"
 
 namespace riffle {
 
@@ -130,10 +131,12 @@ void plan_executor_state::act(core::record_plan& x) {
       sources.resize(begun->step);
       auto& mine = sources.back();
       mine = {};
-      if (performed && begun->tool.empty())
+      if (performed && begun->tool.empty()) {
         mine.run = spec->ids->next<run_id>();
-      else if (performed)
+        share_trace(spec->run, mine.run);
+      } else if (performed) {
         mine.call = spec->ids->next<call_id>();
+      }
       begun->run = mine.run;
       if (!mine.run.empty()) entry.notice = drain_committed{};
       entry.changes.emplace_back(

@@ -22,6 +22,7 @@ core::step_limits run_spec::step_limits() const {
                    agent.exempt_phases};
   x.price = {model.price.input, model.price.output, model.price.cached_input};
   x.one_call = cause.has_value();
+  x.before_start = spent;
   if (!cause && answer_problem) {
     x.answer_problem = answer_problem;
     x.answer_form = agent.response_schema.text;

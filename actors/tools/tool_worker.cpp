@@ -71,6 +71,7 @@ struct blocking_attempt {
   thread_worker_actor worker;
   std::shared_ptr<work_board> board;
   std::function<void(const std::function<void()>&)> run_inline;
+  std::function<void(const std::function<void()>&)> begin_inline;
   std::shared_ptr<run_work> began{};   ///< null: it may not act
   std::optional<std::string> broke{};  ///< what ran the call did
 
@@ -81,7 +82,7 @@ struct blocking_attempt {
     auto work = board->find(what.run);
     if (!work || !work->begin(what.epoch, what.call.id, what.attempt)) return;
     began = std::move(work);
-    tell(dispatcher, work::started{what.call.id, what.attempt});
+    tell(dispatcher, work::started{what.call.id, what.attempt}, begin_inline);
   }
 
   /// Runs the tool, then tells the worker. An exception of the tool is caught
@@ -105,18 +106,22 @@ struct blocking_attempt {
     const job_tail soon_free;
     if (died)
       tell(worker,
-           blocking_done{work::lost{done.id, done.attempt, *died}, true});
+           blocking_done{work::lost{done.id, done.attempt, *died}, true},
+           run_inline);
     else if (broke)
-      tell(worker, blocking_done{work::lost{done.id, done.attempt, *broke}});
+      tell(worker, blocking_done{work::lost{done.id, done.attempt, *broke}},
+           run_inline);
     else
-      tell(worker, blocking_done{std::move(done)});
+      tell(worker, blocking_done{std::move(done)}, run_inline);
   }
 
  private:
   template <class Actor, class Message>
-  void tell(const Actor& who, Message message) {
-    if (!run_inline) return caf::anon_send(who, std::move(message));
-    run_inline([&] { caf::anon_send(who, std::move(message)); });
+  static void tell(
+      const Actor& who, Message message,
+      const std::function<void(const std::function<void()>&)>& way) {
+    if (!way) return caf::anon_send(who, std::move(message));
+    way([&] { caf::anon_send(who, std::move(message)); });
   }
 
   void call_tool(work::done& done) {
@@ -236,7 +241,7 @@ void tool_worker_state::on_assignment(work::assignment& x,
   queue_ticket place{x.run.value, call.limits.priority};
   auto attempt = std::make_shared<blocking_attempt>(blocking_attempt{
       tool, std::move(x), std::move(who.dispatcher), std::move(context), relay,
-      me, setup.board, setup.run_inline});
+      me, setup.board, setup.run_inline, setup.begin_inline});
   std::string why;
   try {
     setup.blocking->submit([attempt] { attempt->run(); }, std::move(place),

@@ -19,6 +19,8 @@ struct worker_setup {
   /// Called on the blocking executor's threads: runs the function, and maybe
   /// the actors that its messages wake. Empty: the scheduler runs them.
   std::function<void(const std::function<void()>&)> run_inline;
+  /// The same for a call's beginning, behind which its tool waits.
+  std::function<void(const std::function<void()>&)> begin_inline;
   /// The same for reports of a call, which its tool makes in the middle of its
   /// work: only of actors that call nothing of the tool's or an application's.
   std::function<void(const std::function<void()>&)> report_inline;

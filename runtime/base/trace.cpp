@@ -64,6 +64,18 @@ void keep_trace(const run_id& run, std::string traceparent) {
   all.order.pop_front();
 }
 
+void share_trace(const run_id& whole, const run_id& part) {
+  auto& all = traces();
+  std::string kept;
+  {
+    const std::lock_guard lock{all.mutex};
+    const auto found = all.of.find(whole.value);
+    if (found == all.of.end()) return;
+    kept = found->second;
+  }
+  keep_trace(part, std::move(kept));
+}
+
 std::string trace_of(const run_id& run) {
   auto& all = traces();
   {

@@ -17,6 +17,9 @@ bool is_traceparent(std::string_view text) noexcept;
 /// process.
 void keep_trace(const run_id& run, std::string traceparent);
 
+/// What whoever asked for `whole` sent goes for a part of it, too.
+void share_trace(const run_id& whole, const run_id& part);
+
 /// The `traceparent` of a run's calls: that of its client, else one whose trace
 /// and parent are the run itself: digits 1 to 32 and 33 to 48 of the SHA-256 of
 /// its id.

@@ -4,7 +4,7 @@
 
 /// Read by jemalloc, where it is the heap (RIFFLE_JEMALLOC). Few arenas: a
 /// process has a few threads that work at a time and many that wait. What is
-/// free goes back to the system after a second.
+/// free goes back to the system after a second, while it works.
 extern "C" {
 extern const char* malloc_conf;
 const char* malloc_conf =

@@ -329,9 +329,11 @@ void node::spawn_actors(const std::filesystem::path& guard_dir,
   if (nodes_)
     setup.lease_of = [all = leases_](const call_id& x) { return all->find(x); };
   setup.blocking = blocking_;
-  setup.run_inline = [inlined = inline_run_](const auto& work) {
-    inlined->run(work, {}, lender::spare);
+  const auto lent = [inlined = inline_run_](lender whose) {
+    return [=](const auto& work) { inlined->run(work, {}, whose); };
   };
+  setup.run_inline = lent(lender::spare);
+  setup.begin_inline = lent(lender::begins);
   if (nodes_)
     setup.report_inline = [inlined = inline_run_](const auto& work) {
       inlined->run(work, report_carriers);
@@ -365,9 +367,8 @@ void node::open_front_door(worker_setup setup) {
   front.max_runs = config_->runtime.max_runs;
   front.making = late_executor_;
   front.faults = faults_;
-  if (nodes_)
-    front.abandon_deadline =
-        std::max(front.abandon_deadline, 2 * patience_with_nodes(*config_));
+  const auto least = nodes_ ? 2 * patience_with_nodes(*config_) : duration{};
+  front.abandon_deadline = std::max(front.abandon_deadline, least);
   registry_actor_ = spawn_run_registry(actors, std::move(front));
   vitals_ = std::make_shared<service::vitals>(
       [this] { end_actors(caf::exit_reason::user_shutdown); });

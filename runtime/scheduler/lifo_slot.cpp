@@ -8,6 +8,7 @@
 #include <semaphore.h>
 #include <shared_mutex>
 #include <sys/resource.h>
+#include <time.h>
 #include <utility>
 #include <vector>
 
@@ -44,6 +45,14 @@ long preemptions() {
   struct rusage used{};
   ::getrusage(RUSAGE_THREAD, &used);
   return used.ru_nivcsw;
+}
+
+/// That this thread has used.
+std::chrono::nanoseconds cpu_time() {
+  timespec used{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return std::chrono::seconds{used.tv_sec} +
+         std::chrono::nanoseconds{used.tv_nsec};
 }
 
 /// What a lent thread has to run, and where actors that run on it send others.
@@ -279,20 +288,26 @@ void inline_run::run(const std::function<void()>& work,
                      std::span<const std::string_view> only, lender whose) {
   constexpr auto long_time = std::chrono::milliseconds{5};
   constexpr auto rest = std::chrono::milliseconds{200};
-  const bool spare = whose == lender::spare;
+  const bool spare = whose != lender::awaited;
+  const clock::duration most =
+      whose == lender::begins ? std::chrono::milliseconds{1} : long_time;
   auto& rest_until = spare ? spare_rest_until_ : rest_until_;
   std::shared_lock lock{mutex_};
   if (system_ == nullptr || clock::now() < rest_until.load()) {
     lock.unlock();
     return work();
   }
-  const auto before = spare ? preemptions() : 0;
   run_queue line{*system_, only};
   work();
+  const auto before = spare ? preemptions() : 0;
+  const auto used = spare ? cpu_time() : clock::duration{};
   const auto begin = clock::now();
-  const auto pace = line.run(begin, long_time);
-  const bool slow = spare ? pace.longest > long_time && preemptions() == before
-                          : pace.end - begin > long_time;
+  const auto pace = line.run(begin, most);
+  // The turns before the longest one had `most` in all.
+  const bool slow =
+      spare ? pace.longest > long_time && (preemptions() == before ||
+                                           cpu_time() - used > long_time + most)
+            : pace.end - begin > long_time;
   if (slow) rest_until = pace.end + rest;
 }
 

@@ -28,6 +28,7 @@ void use_lifo_slot(caf::actor_system_config& config);
 /// Whose thread runs actors.
 enum class lender {
   awaited,  ///< others wait for it: it reads sockets, or stores what happened
+  begins,   ///< its own call does: it is about to run a tool
   spare,    ///< nobody does: it has run a tool
 };
 
@@ -37,12 +38,12 @@ enum class lender {
 /// costs more than the work, so the reader does it. So does a thread of the
 /// blocking executor that has run a tool, with what its result wakes.
 ///
-/// Bounds: after some turns in a row, and after 5 ms, the rest goes to the
-/// workers. A round that took long (a handler of the application that is slow)
-/// keeps threads that others wait for from helping for a while. One that is
-/// spare has time, so it goes on, unless a single actor kept it (and not those
-/// who took its core): then others of its line waited. Thread-safe: each
-/// thread that calls it runs what it woke itself.
+/// Bounds: after some turns in a row, and after 5 ms (1 ms of one that begins
+/// a call), the rest goes to the workers. A round that took long (a handler of
+/// the application that is slow) keeps threads that others wait for from
+/// helping for a while. Those of tools go on, unless a single actor kept one
+/// (and not those who took its core): then others of its line waited.
+/// Thread-safe: each thread that calls it runs what it woke itself.
 class inline_run {
  public:
   /// From now on actors of this system run; it uses the policy above. Before

@@ -30,6 +30,12 @@ std::string missing_of(const std::vector<std::string>& names,
   return out;
 }
 
+/// A wait counts for the limit of its run, too (0: it has none).
+duration wait_limit(duration wanted, duration of_run, duration used) {
+  if (of_run == duration{}) return wanted;
+  return std::clamp(of_run - used, duration{}, wanted);
+}
+
 /// Those that an agent's tools are of.
 std::set<std::string> servers_of(const config::config& config,
                                  const std::string& agent) {
@@ -91,12 +97,14 @@ std::string spec_maker::wait_for_nodes(
 std::shared_ptr<const tools::registry> spec_maker::tools_for(
     std::vector<std::string>& names, const run_request& x,
     std::string& waited) const {
+  const auto came = std::chrono::steady_clock::now();
   names =
       expand_tools(*config_, parts_.servers.get(), names, x.stop, x.timeout);
   auto now = parts_.tools->now();
   if (!parts_.nodes) return now;
   const auto missing = missing_of(names, *now);
-  const auto limit = config_->cluster.join_timeout;
+  const auto limit = wait_limit(config_->cluster.join_timeout, x.timeout,
+                                std::chrono::steady_clock::now() - came);
   if (missing.empty()) {
     // For all that have them.
     parts_.tools->wait_for(those_of_nodes(names), limit, x.stop);

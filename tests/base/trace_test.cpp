@@ -57,6 +57,17 @@ TEST_CASE("a thread works for one run at a time") {
   CHECK(current_trace().empty());
 }
 
+TEST_CASE("a part of what a client asked for has the client's trace") {
+  const run_id plan{"plan_whole"};
+  const run_id step{"run_part"};
+  const auto own = trace_of(step);
+  share_trace(plan, step);
+  CHECK(trace_of(step) == own);  // no client sent any
+  keep_trace(plan, trace_of_client);
+  share_trace(plan, step);
+  CHECK(trace_of(step) == trace_of_client);
+}
+
 TEST_CASE("traces of old runs are forgotten") {
   const run_id first{"run_first"};
   const auto own = trace_of(first);

@@ -264,6 +264,10 @@ TEST_CASE("whether another place may take a call that one refused is known") {
   w.now.us += 11 * second;
   REQUIRE(w.choose("x", 3) == "a");
   CHECK(w.places.on_refused({"c3"}, w.now));
+  w.now.us += 11 * second;
+  REQUIRE(w.choose("x", 4) == "a");
+  w.places.remove("b", "lost", w.now);  // it may come back, and takes none now
+  CHECK_FALSE(w.places.on_refused({"c4"}, w.now));
 }
 
 TEST_CASE("the places of a run are free when it is forgotten") {

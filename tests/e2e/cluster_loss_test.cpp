@@ -72,7 +72,7 @@ TEST_CASE("kill -9 of a node takes no link to another one along, with TLS") {
            "ca.pem\" }\n";
   };
   std::optional<node_process> a;
-  a.emplace("alpha", "", "1", with("alpha"));
+  a.emplace("alpha", "", "30", with("alpha"));
   const node_process b{"beta", "", "1", with("beta")};
   origin o{{a->address, b.address},
            {{"look", {{"what", "1"}}}, {"look", {{"what", "2"}}}},

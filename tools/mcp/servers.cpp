@@ -196,6 +196,7 @@ void servers::on_listing(const std::string& name, const listing& has) {
     all = tools_of_all();
   }
   if (options_.on_tools) options_.on_tools(all);
+  if (options_.on_change) options_.on_change();  // what is held is known now
 }
 
 void servers::note(entry& x, const listing& has) const {

@@ -109,6 +109,7 @@ void servers::look_again(const std::string& name) {
     all = tools_of_all();
   }
   if (options_.on_tools) options_.on_tools(all);
+  if (options_.on_change) options_.on_change();
 }
 
 /// A line a list, and so many for a server: it may have ever new ones.

@@ -58,7 +58,13 @@ void chat_prompt::take_burst() {
 std::size_t chat_prompt::hold_early() {
   pollfd ready{keyboard_.get(), POLLIN, 0};
   if (plain_) {
-    if (::poll(&ready, 1, 0) > 0) line_ += read_burst();
+    // There is no line in which it could stand.
+    auto text = ::poll(&ready, 1, 0) > 0
+                    ? safe_text(with_line_feeds(read_burst()))
+                    : std::string{};
+    if (text.find_first_not_of(" \n") == std::string::npos) return 0;
+    if (!text.ends_with('\n')) text += '\n';
+    screen_.write("Not sent, as it was typed before the question:\n" + text);
     return 0;
   }
   // A line without its end can be read only so.

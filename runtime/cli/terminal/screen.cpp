@@ -141,6 +141,10 @@ screen_writes screen::end_text() {
   return out;
 }
 
+screen_writes screen::leave_line() {
+  return shared_ ? end_text() : screen_writes{};
+}
+
 bool screen::due(time_point now) const {
   const auto pause = owed_ ? behind_text : between_drawings;
   return has_status_ && (!last_drawing_ || now - *last_drawing_ >= pause);

@@ -66,6 +66,9 @@ class screen {
 
   /// Ends the line of live text that is open, if one is.
   screen_writes end_text();
+  /// The same where text and status share a terminal: what goes elsewhere is
+  /// not broken for who looks at this one.
+  screen_writes leave_line();
 
   /// Draws `status`, lines with '\n' between them and fewer than the terminal
   /// has, if it is time. An open line of text stands above it, and goes on;

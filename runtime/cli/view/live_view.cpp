@@ -187,7 +187,7 @@ screen_writes live_view::leave_line() {
   auto out = screen_.clear();
   pause_text(out);
   release(out);
-  append(out, screen_.end_text());
+  append(out, screen_.leave_line());
   return out;
 }
 

@@ -107,7 +107,7 @@ std::string work_view::whole_answer(const std::string& text,
 
 screen_writes work_view::leave_line() {
   auto out = screen_.clear();
-  append(out, screen_.end_text());
+  append(out, screen_.leave_line());
   return out;
 }
 
