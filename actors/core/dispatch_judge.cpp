@@ -82,14 +82,20 @@ bool dispatch_queue::has_slot() const {
 
 namespace {
 
+/// Of a call that may have acted before a crash.
+error not_repeated(const std::string& why) {
+  return {errc::interrupted, op,
+          "the runtime stopped while this call was under way, and by the "
+          "rules of now " +
+              why +
+              ": it was not repeated; its outcome is unknown, check before "
+              "you ask for it again"};
+}
+
 /// Too late for a question: its event is in the log.
-error nobody_agreed(bool resumed) {
-  if (resumed)
-    return {errc::interrupted, op,
-            "the runtime stopped while this call was under way, and by the "
-            "rules of now somebody has to agree to it, which nobody did: it "
-            "was not repeated; its outcome is unknown, check before you ask "
-            "for it again"};
+error nobody_agreed(bool may_have_acted) {
+  if (may_have_acted)
+    return not_repeated("somebody has to agree to it, which nobody did");
   return {errc::approval_denied, op,
           "where it leads changed while it began, and nobody agreed to the "
           "new place; nothing was done, ask for it again"};
@@ -102,13 +108,17 @@ void dispatch_queue::obey(entry& x, judged_call how, dispatch_effects& out) {
   leave_judging(x);
   x.at = phase::ready;
   set_alarm(x);
+  const bool may_have_acted = x.resumed && x.call.eff == effect::mutating;
+  if (how.denied && may_have_acted)
+    how.denied = not_repeated("it may not run (" + how.denied->message + ")");
   if (how.denied) {
-    const auto as = outcome_of(*how.denied);
+    const auto as =
+        may_have_acted ? outcome::interrupted : outcome_of(*how.denied);
     settle(x, failed(as, std::move(*how.denied), x.attempt), out);
     return;
   }
   if (how.ask && !agreed && x.announced) {
-    auto why = nobody_agreed(x.resumed && x.moves == 0);
+    auto why = nobody_agreed(may_have_acted);
     const auto as =
         why.code == errc::interrupted ? outcome::interrupted : outcome::denied;
     settle(x, failed(as, std::move(why), x.attempt), out);

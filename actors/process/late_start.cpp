@@ -28,6 +28,9 @@ void run_registry_state::complete_spec(entry& run, const core::begin_run& x) {
   const auto& late = run.late.emplace(
       late_start{x, std::move(arrived), std::exchange(arrived_said, {}),
                  ++last_late, std::stop_source{}});
+  run.late->written_seq = run.late->snapshot->last_seq;
+  for (const auto& who : run.readers)
+    if (who->position() < run.late->written_seq) who->behind();
   tell_begin(run);
   auto job = [me = caf::actor_cast<run_registry_actor>(self), id = x.run,
               number = late.number, make = run.spec->complete,
@@ -105,12 +108,12 @@ void run_registry_state::on_written(wait_written& x) {
   auto& late = *run->late;
   --late.unwritten;
   late.written_seq = x.block.last_seq;
-  std::erase_if(run->readers, [&](const subscriber_ptr& who) {
-    if (who->position() >= x.block.last_seq) return false;
-    if (who->position() + 1 == x.block.first_seq) return !who->offer(x.block);
-    who->behind();
-    return true;
-  });
+  // Who is behind stays: it is told of the end all the same.
+  for (const auto& who : run->readers) {
+    const auto at = who->position();
+    const bool next = at + 1 == x.block.first_seq;
+    if (at < x.block.last_seq && !(next && who->offer(x.block))) who->behind();
+  }
   if (late.ready) begin_late(*run, std::move(late.end));
 }
 

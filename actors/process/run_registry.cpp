@@ -67,7 +67,7 @@ void run_registry_state::on_attach(attach_subscriber& x) {
   auto& readers = i->second.readers;
   if (const auto& late = i->second.late;
       late && x.who->position() < late->written_seq)
-    return x.who->behind();
+    x.who->behind();
   std::erase_if(readers, [](const auto& who) { return who->gone(); });
   if (std::ranges::find(readers, x.who) == readers.end())
     readers.push_back(x.who);

@@ -39,11 +39,11 @@ struct run_registry_state {
     std::string said;  ///< of one that is taken up: by its open step
     std::uint64_t number = 0;
     std::stop_source stop{};  ///< nobody waits for its spec any more
-    /// Of its log the registry wrote so much itself: blocks that are not on
-    /// record yet, before which nothing begins, and the last event that is.
+    /// Blocks of its log that the registry has written itself and that are not
+    /// on record yet: nothing begins before they are.
     std::size_t unwritten = 0;
-    std::uint64_t written_seq = 0;
-    bool ready = false;  ///< its spec came, or its end
+    std::uint64_t written_seq = 0;  ///< the last event that is on record
+    bool ready = false;             ///< its spec came, or its end
     std::optional<core::end_request> end{};
   };
 

@@ -103,8 +103,7 @@ constexpr std::array<metric_about, metric_count> table{{
      "cluster gate"},
     {node_events, "riffle.node.events", counter, "{event}",
      "What became of them, by riffle.node.event: joined, fenced (silent), "
-     "lost, "
-     "drained, late_answer (dropped).",
+     "left (it said that it ends), lost, drained, late_answer (dropped).",
      "cluster gate"},
 }};
 

@@ -114,7 +114,8 @@ std::shared_ptr<const tools::registry> spec_maker::tools_for(
   auto there =
       parts_.tools->wait_for(names, std::min(limit, told_after), x.stop);
   if (!there && limit > told_after && !x.stop.stop_requested()) {
-    log_warn(of_wait, wait_for_nodes(names));
+    if (const auto text = wait_for_nodes(names); !text.empty())
+      log_warn(of_wait, text);
     there = parts_.tools->wait_for(names, limit - told_after, x.stop);
   }
   if (there) {

@@ -136,6 +136,25 @@ TEST_CASE("a run that waits for a node is told so while it waits") {
   check_log(x.reader->lines);
 }
 
+TEST_CASE("who is behind a run that waits is told of its end all the same") {
+  late_world w;
+  auto& x = w.x;
+  w.waits_for = awaited;
+  x.start(w.make_spec());
+  x.settle();
+  // It never pulls what it is told that it has missed.
+  const auto idle = std::make_shared<recording_subscriber>();
+  caf::anon_send(x.registry, attach_subscriber{x.run, idle});
+  x.settle();
+  CHECK(idle->must_pull);
+  x.advance(1s);
+  x.settle();
+  REQUIRE(w.making->run_one());
+  x.run_out(10s);
+  CHECK(w.state() == storage::run_state::completed);
+  CHECK(idle->is_closed);
+}
+
 TEST_CASE("a short wait for a node is not told, and nothing begins before it") {
   late_world w{std::make_shared<test_journal>()};
   auto& x = w.x;

@@ -257,6 +257,23 @@ TEST_CASE("what an earlier runtime allowed is judged by the rules of now") {
     REQUIRE(end.err);
     CHECK(end.err->message.find("its outcome is unknown") != std::string::npos);
   }
+  SECTION("it had begun, and is denied by now") {
+    x.restore({{.call = call, .attempt = 1, .announced = true, .begun = true}},
+              {});
+    x.on_gate(true, t0);
+    const auto out = x.on_judged(a, denies(), t0);
+    REQUIRE(letters(out) == "I");
+    const auto& said = std::get<settle_call>(out[0]).result.err->message;
+    CHECK(said.find("its outcome is unknown") != std::string::npos);
+  }
+  SECTION("a call that only reads leaves nothing to check") {
+    call.eff = effect::read_only;
+    x.restore({{.call = call, .attempt = 1, .announced = true, .begun = true}},
+              {});
+    x.on_gate(true, t0);
+    const auto out = x.on_judged(a, denies(), t0);
+    CHECK(std::get<settle_call>(out[0]).result.how == outcome::denied);
+  }
   SECTION("it had begun, and is allowed still") {
     x.restore({{.call = call, .attempt = 1, .announced = true, .begun = true}},
               {});
