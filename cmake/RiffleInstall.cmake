@@ -22,6 +22,12 @@ include(\"${PROJECT_SOURCE_DIR}/cmake/RiffleHeaders.cmake\")")
 install(DIRECTORY "${headers}/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/riffle")
 
 install(FILES README.md LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+# Part of the program, under a licence whose text goes with it.
+set(jemalloc_licence /usr/share/doc/libjemalloc-dev/copyright)
+if(TARGET riffle_heap AND RIFFLE_JEMALLOC_LIBRARY AND EXISTS ${jemalloc_licence})
+  install(FILES ${jemalloc_licence} DESTINATION "${CMAKE_INSTALL_DOCDIR}"
+          RENAME LICENSE.jemalloc)
+endif()
 install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(FILES configs/default.toml configs/demo.toml configs/demo.script.toml
         DESTINATION "${CMAKE_INSTALL_DATADIR}/riffle")

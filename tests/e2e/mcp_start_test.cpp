@@ -99,11 +99,17 @@ TEST_CASE("a plan calls the tool of a server, which it waits for") {
   CHECK(rt::processes_in(folder).empty());
 }
 
-TEST_CASE("a stop waits for no run that only waits for a server") {
+TEST_CASE("a stop waits for no run that only waits for a server, or a node") {
+  const bool node = GENERATE(false, true);
+  CAPTURE(node);
   const rt::work_folder folder;
-  rt::write_server(folder, "[[steps]]\ntext = \"Done.\"\n",
-                   "[server]\nstop_timeout = \"5m\"\n[agents.default]\n" +
-                       table("liar", "mute") + "startup_timeout = \"10m\"\n");
+  rt::write_server(
+      folder, "[[steps]]\ntext = \"Done.\"\n",
+      "[server]\nstop_timeout = \"5m\"\n[agents.default]\n" +
+          (node ? std::string{"tools = [\"far\"]\n[cluster]\ninsecure = true\n"
+                              "join = [\"127.0.0.1:1\"]\n"
+                              "join_timeout = \"10m\"\n"}
+                : table("liar", "mute") + "startup_timeout = \"10m\"\n"));
   rt::served server{folder};
   const auto x = server.user().post("/v1/runs", {{"task", "a"}});
   INFO(x.body);

@@ -33,9 +33,20 @@ bool is_plan(const storage::run_record& x) {
   return !asked.plan.empty() || !asked.plan_session.value.empty();
 }
 
-/// It is on record and has done nothing, for a server of its agent is not there
-/// yet; the next start goes on with it.
-bool waits_for_server(const storage::run_record& x,
+/// Of an agent's tool that no configuration here has, or whose calls all go
+/// elsewhere.
+bool is_of_nodes(const config::config& config, const std::string& tool) {
+  if (!config.cluster.used()) return false;
+  const auto own = config.tools.by_name.find(tool);
+  if (own == config.tools.by_name.end())
+    return std::ranges::count(config::builtin_tools(), tool) == 0;
+  const auto& nodes = own->second.nodes;
+  return !nodes.empty() && std::ranges::count(nodes, "local") == 0;
+}
+
+/// It is on record and has done nothing, for a server of its agent, or a node,
+/// is not there yet; the next start goes on with it.
+bool waits_for_others(const storage::run_record& x,
                       const config::config& config) {
   constexpr std::int64_t long_us = 500'000;
   if (x.step > 0 || system_wall_time().us - x.started.us < long_us ||
@@ -43,7 +54,7 @@ bool waits_for_server(const storage::run_record& x,
     return false;
   return std::ranges::any_of(
       service::tools_of_agent(config, x.agent), [&](const auto& tool) {
-        return config::server_of(config, tool).has_value();
+        return config::server_of(config, tool) || is_of_nodes(config, tool);
       });
 }
 
@@ -101,7 +112,7 @@ what_runs find_what_runs(http::site& site) {
   std::set<run_id> asking;
   for (const auto& x : *asked) asking.insert(x.it.what.run);
   for (const auto& x : *here)
-    if (waits_for_server(x, *site.parts().config)) asking.insert(x.id);
+    if (waits_for_others(x, *site.parts().config)) asking.insert(x.id);
   const waiting_runs waiting{std::move(asking), *here};
   bool none = here->empty();
   for (const auto& volley : volleys) {

@@ -210,8 +210,9 @@ std::string trace_writer::on(const events::tool_progress& x, wall_time at) {
   const auto text = progress_text(x.report);
   if (text.empty()) return {};
   constexpr std::string_view place = " on node ";
-  if (const auto node = text.find(place);
-      call.moves && call.shown.us == 0 && node != std::string::npos)
+  if (const auto node = text.find(place); call.moves && call.shown.us == 0 &&
+                                          text.starts_with("attempt ") &&
+                                          node != std::string::npos)
     call.label =
         label_on(call.label, call.tool, text.substr(node + place.size()));
   call.shown = at;
