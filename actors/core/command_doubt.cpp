@@ -230,22 +230,41 @@ may_be judge_program(shell_words x, const command_pattern& rule) {
                        renames_files(without_folders(name)));
 }
 
-/// The path of a program that the rule names; `docs/rm.md` is none.
+/// What the shell makes names of: each part may be any text.
+std::string loosely(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    if (c == '[' || c == '{' || c == '?') out += '*';
+    if (std::string_view{"[]{},?"}.find(c) == std::string_view::npos) out += c;
+  }
+  return out;
+}
+
+/// The path of a program that the rule names; `docs/rm.md` is none. A pattern
+/// is one in a folder of programs.
 bool is_its_file(const shell_word& x, const command_pattern& rule) {
-  if (rule.any() || x.text.find('/') == std::string::npos) return false;
+  const auto slash = x.text.rfind('/');
+  if (rule.any() || slash == std::string::npos) return false;
   const auto name = without_folders(x.text);
+  if (!is_plain(x) &&
+      std::string_view{x.text}.substr(0, slash).ends_with("bin"))
+    return rule.may_name(loosely(name));
   const auto dot = std::min(name.find('.'), name.size());
   return rule.names(name) &&
          name.find_first_not_of("0123456789.", dot) == name.npos;
 }
 
-/// A program that gives again what a file holds: under another name it would be
-/// the same program.
+/// A program may give again what a file holds: under another name it is the
+/// same program.
 bool reads_its_file(std::string_view name, shell_words rest,
                     const command_pattern& rule) {
-  const bool gives = matches_any("cat head tail cut tr uniq fold", name);
+  const bool looks = matches_any(
+      "ls dir stat file test [ [[ echo printf : true false which whereis type "
+      "whatis basename dirname realpath readlink du df cmp md5sum sha1sum "
+      "sha256sum mkdir rmdir touch cd pwd command hash",
+      name);
   return std::ranges::any_of(rest, [&](const shell_word& x) {
-    return (gives || x.target) && is_its_file(x, rule);
+    return (!looks || x.target) && is_its_file(x, rule);
   });
 }
 

@@ -345,10 +345,14 @@ TEST_CASE("many words and lists cost little for many rules") {
 TEST_CASE("what reads a denied program may write it under another name") {
   hold_all({"cat bin/zap > q", "cat < bin/zap > q", "tee q < bin/zap",
             "head -c 99 /usr/bin/zap > q", "cat x bin/zap | tail -c +1 > q",
-            "exec 3< bin/zap; cat <&3 > q", "tr -d '' < ./zap > q"});
+            "exec 3< bin/zap; cat <&3 > q", "tr -d '' < ./zap > q",
+            "grep -a '' /bin/zap > q", "comm -z bin/zap /dev/null > q",
+            "nl bin/zap > q", "cat /bin/z[a]p > q", "cat /bin/za? > q",
+            "cat /usr/bin/za* > q", "cat bin/{zap,} > q"});
   for (const auto* x :
        {"ls -l bin/zap", "test -x /usr/bin/zap", "cat docs/zap.md > q",
-        "grep zap bin/list > q", "cat zap > q"}) {
+        "grep zap bin/list > q", "cat zap > q", "cat src/* > q",
+        "cat bin/x* > q", "grep -r zap src"}) {
     CAPTURE(x);
     CHECK(of(x, no_zap).in_doubt.empty());
   }
