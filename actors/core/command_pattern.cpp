@@ -102,10 +102,6 @@ bool command_pattern::names(std::string_view program) const {
                      : program == short_command_;
 }
 
-bool command_pattern::may_name(std::string_view pattern) const {
-  return matches_pattern(pattern, short_command_);
-}
-
 bool command_pattern::fits(std::string_view command, shell_words rest) const {
   return matches_pattern(pattern_, joined(command, rest));
 }

@@ -41,8 +41,6 @@ class command_pattern {
 
   /// Whether a program of this name may be the pattern's.
   [[nodiscard]] bool names(std::string_view program) const;
-  /// Whether a pattern (`*`, any text) may stand for such a program.
-  [[nodiscard]] bool may_name(std::string_view pattern) const;
 
  private:
   [[nodiscard]] bool fits(std::string_view command, shell_words rest) const;
