@@ -230,16 +230,6 @@ may_be judge_program(shell_words x, const command_pattern& rule) {
                        renames_files(without_folders(name)));
 }
 
-/// What the shell makes names of: each part may be any text.
-std::string loosely(std::string_view name) {
-  std::string out;
-  for (const char c : name) {
-    if (c == '[' || c == '{' || c == '?') out += '*';
-    if (std::string_view{"[]{},?"}.find(c) == std::string_view::npos) out += c;
-  }
-  return out;
-}
-
 /// The path of a program that the rule names; `docs/rm.md` is none. A pattern
 /// is one in a folder of programs.
 bool is_its_file(const shell_word& x, const command_pattern& rule) {
@@ -248,7 +238,7 @@ bool is_its_file(const shell_word& x, const command_pattern& rule) {
   const auto name = without_folders(x.text);
   if (!is_plain(x) &&
       std::string_view{x.text}.substr(0, slash).ends_with("bin"))
-    return rule.may_name(loosely(name));
+    return rule.may_name(name);
   const auto dot = std::min(name.find('.'), name.size());
   return rule.names(name) &&
          name.find_first_not_of("0123456789.", dot) == name.npos;
