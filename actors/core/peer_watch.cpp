@@ -58,8 +58,11 @@ void dial_plan::on_joined() noexcept {
 }
 
 void dial_plan::on_refused(time_point now, double random01) noexcept {
+  // It may take the place of a twin that goes, which nobody tells it.
+  constexpr auto longest = std::chrono::seconds{2};
   failures_ = std::max(failures_, before_join_);
   on_failed(now, random01);
+  due_ = std::min<time_point>(due_, now + longest);
 }
 
 }  // namespace riffle::core

@@ -155,6 +155,22 @@ TEST_CASE("who is behind a run that waits is told of its end all the same") {
   CHECK(idle->is_closed);
 }
 
+TEST_CASE("a run that waited for its whole time limit does nothing") {
+  actor_fixture x;
+  x.begin();
+  x.provider->answers = {model_says("The end.") + model_stops("stop")};
+  auto spec = x.make_spec("run_1");
+  spec->time_limit = spec->spent = 1s;
+  x.start(spec);
+  x.run_out();
+  CHECK(x.provider->requests.empty());
+  const auto end = events_of(x.reader->lines, "run_finished");
+  REQUIRE(end.size() == 1);
+  CHECK(end[0].at("data").at("status") == "failed");
+  CHECK(end[0].at("data").at("duration_ms") == 1000);
+  check_log(x.reader->lines);
+}
+
 TEST_CASE("a short wait for a node is not told, and nothing begins before it") {
   late_world w{std::make_shared<test_journal>()};
   auto& x = w.x;
