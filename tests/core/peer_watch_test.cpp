@@ -83,7 +83,7 @@ TEST_CASE("an address is dialled at once, later and later after failures") {
     last = wait;
     now += wait;
   }
-  CHECK(last == 2s);  // it may be wanted when another one goes
+  CHECK(last >= 9s);
   x.on_linked();
   CHECK(x.linked());
   CHECK_FALSE(x.begin_if_due(now + 1h));
@@ -124,7 +124,7 @@ TEST_CASE("who is refused behind each greeting is dialled less and less") {
     x.on_failed(now + wait, 1);  // and one that reached nobody
     now += 1h;
   }
-  CHECK(last >= 9s);
+  CHECK(last == 2s);  // it may be wanted when another one goes
   REQUIRE(x.begin_if_due(now));
   x.on_linked();
   x.on_joined();  // it stays
