@@ -229,6 +229,45 @@ TEST_CASE("a summary is there for who comes back, whatever the end was") {
   CHECK(x.text_of("out.txt").find("> one") == std::string::npos);
 }
 
+TEST_CASE("a task behind a summary begins a new session with it, too") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const talk x;
+  {
+    terminal_program at{x.folder.path(), {"chat", "--no-color"}, 110};
+    REQUIRE(at.read_next("/help shows"));
+    say(at, "one", "You said: one");
+    say(at, "/compact", "The next task begins a new session");
+    CHECK(leave(at) == 0);
+  }
+  terminal_program run{x.folder.path(), {"run", "-c", "two"}, 110};
+  REQUIRE(run.read_next("A new session with the summary. The old one: riffle"));
+  REQUIRE(run.read_next("You said: two"));
+  CHECK(run.finish() == 0);
+  terminal_program at{x.folder.path(), {"chat", "-c", "--no-color"}, 110};
+  REQUIRE(at.read_next("> two"));
+  say(at, "/save out.txt", "saved: out.txt");
+  CHECK(leave(at) == 0);
+  CHECK(x.text_of("out.txt").find("What came before, summed up:") !=
+        std::string::npos);
+  CHECK(x.text_of("out.txt").find("> one") == std::string::npos);
+}
+
+TEST_CASE("what was typed before a list stood there chooses nothing") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const talk x;
+  terminal_program at{x.folder.path(), {"chat", "--no-color"}, 110};
+  REQUIRE(at.read_next("/help shows"));
+  at.type("/model\rthat is a task\r");
+  REQUIRE(at.read_next("> default (s)  (now)"));
+  REQUIRE(at.read_next("Esc: none"));
+  at.type("\x1b[B\r");  // down
+  REQUIRE(at.read_next("model second"));
+  REQUIRE(at.read_next("The other heard: that is a task"));
+  CHECK(leave(at) == 0);
+}
+
 TEST_CASE("what is saved takes the place of no file") {
   if (!riffle::testing::has_terminals())
     return riffle::testing::skip(riffle::testing::no_terminals);

@@ -225,6 +225,19 @@ TEST_CASE("what only looks is answered beside a question, and a queue") {
   CHECK(x.leave() == 0);
 }
 
+TEST_CASE("what is queued is not sent behind a stop at a question") {
+  if (!has_terminals()) return skip(no_terminals);
+  asked_talk x;
+  x.riffle.type("what then?\r");
+  REQUIRE(x.riffle.read_next("(1 queued"));
+  REQUIRE(x.riffle.read_next(question));  // keys answer again
+  x.riffle.answer("s");
+  REQUIRE(x.riffle.read_next("What you had typed waits for your Enter."));
+  REQUIRE(x.riffle.read_next("> what then?"));
+  x.riffle.type("\x03");
+  CHECK(x.leave() == 0);
+}
+
 TEST_CASE("a reason that is typed when others decide is kept, and not sent") {
   if (!has_terminals()) return skip(no_terminals);
   asked_talk x;

@@ -2,6 +2,7 @@
 // Conversations and questions that are stopped, ended, or silent.
 #include <csignal>
 #include <filesystem>
+#include <unistd.h>
 
 #include "tests/cli/terminal_program.hpp"
 #include "tests/config/temp_folder.hpp"
@@ -113,4 +114,53 @@ TEST_CASE("Ctrl-Z leaves no line that is drawn over to the shell") {
   REQUIRE(riffle.read_next("It is done."));
   riffle.type("\x04");
   CHECK(riffle.finish() == 0);
+}
+
+TEST_CASE("a shell stops a conversation at each place, and goes on with it") {
+  const char* const shell = "/bin/bash";
+  if (!riffle::testing::has_terminals() || ::access(shell, X_OK) != 0)
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const odd_place at{
+      "tool = \"bash\"\narguments = { command = \"until test -e go; do "
+      "sleep 0.05; done\" }\n"};
+  terminal_program bash{at.folder.path(),
+                        {"--norc", "--noprofile", "--noediting", "-i"},
+                        100,
+                        "xterm",
+                        "",
+                        shell};
+  // What is typed is echoed; only what is run has it in one piece.
+  bash.type("PS1=SH'> '\n");
+  REQUIRE(bash.read_next("SH> "));
+  const auto stopped = [&] {
+    bash.type("\x1a");
+    REQUIRE(bash.read_next("Stopped"));
+    REQUIRE(bash.read_next("SH> "));
+    bash.type("fg\n");
+  };
+  bash.type(terminal_program::built().string() +
+            " chat --no-color --approve all\n");
+  REQUIRE(bash.read_next("\x1b[?2004h"));
+  SECTION("while a run works") {
+    bash.type("go\r");
+    REQUIRE(bash.read_next("Running: until"));
+    stopped();
+    REQUIRE(bash.read_next("Running: until"));
+    stopped();
+    REQUIRE(bash.read_next("Running: until"));
+    at.folder.write("go", "");
+    REQUIRE(bash.read_next("It is done."));
+  }
+  SECTION("while something is chosen") {
+    bash.type("/model\r");
+    REQUIRE(bash.read_next("Esc: none"));
+    stopped();
+    REQUIRE(bash.read_next("Esc: none"));
+    bash.type("\r");
+    REQUIRE(bash.read_next("model default"));
+  }
+  bash.type("\x04");
+  REQUIRE(bash.read_next("SH> "));
+  bash.type("exit\n");
+  CHECK(bash.finish() == 0);
 }

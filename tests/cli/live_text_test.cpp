@@ -364,3 +364,15 @@ TEST_CASE("text streams into a pipe as it is, untouched by traces") {
   s.write(s.view.finish("end"));
   CHECK(s.out == "**one\r\ntwo** \x1b[1m three\nend\n");
 }
+
+TEST_CASE("Ctrl-Z breaks no answer that goes elsewhere than the terminal") {
+  view_options options;
+  options.live_text = options.status = true;
+  stage s{options};
+  s.on(events::step_start{1, 3});
+  s.on(events::llm_token{"one and", 1});
+  s.write(s.view.leave_line());
+  s.on(events::llm_token{" the same line", 1});
+  s.write(s.view.finish("one and the same line"));
+  CHECK(s.out == "one and the same line\n");
+}

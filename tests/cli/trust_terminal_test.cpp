@@ -80,6 +80,32 @@ TEST_CASE("who says no, or goes away, starts nothing") {
   CHECK_FALSE(std::filesystem::exists(x.home.path() / ".local/share/riffle"));
 }
 
+TEST_CASE("what is typed at it, or before, is no answer, and is kept") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const place x;
+  // The shell takes the first line, so that the other one came before.
+  terminal_program chat{
+      x.folder.path(),
+      {"-c", "read it; exec \"$0\" \"$@\"", terminal_program::built().string(),
+       "chat", "--no-color"},
+      100,
+      "xterm",
+      "",
+      "/bin/sh"};
+  chat.type("begin\nrename it\n");
+  REQUIRE(chat.read_next(question));
+  chat.type("typed at it\n");
+  REQUIRE(chat.read_next(question));
+  chat.type("y\n");
+  REQUIRE(chat.read_next("What you had typed, 2 inputs, waits for your Enter"));
+  REQUIRE(chat.read_next("> rename it"));
+  chat.type("\x03");
+  REQUIRE(chat.read_next("> typed at it"));
+  chat.type("\x03\x04");
+  CHECK(chat.finish() == 0);
+}
+
 TEST_CASE("config trust asks, and forgets again") {
   if (!riffle::testing::has_terminals())
     return riffle::testing::skip(riffle::testing::no_terminals);

@@ -170,4 +170,100 @@ TEST_CASE("an interrupted run is finished in its own folder only") {
       x.folder.path() / "other", {"run", "x", "--approve", "all"}, 200};
   CHECK(quiet.finish() == 0);  // nothing is offered
   CHECK(quiet.written().find("not finished") == std::string::npos);
+  // No question says so there.
+  terminal_program talk{x.folder.path() / "other",
+                        {"chat", "--session", "s1", "--no-color"},
+                        200};
+  REQUIRE(talk.read_next("It was not finished."));
+  talk.type("\x04");
+  CHECK(talk.finish() == 0);
+  CHECK(talk.written().find("Finish it first?") == std::string::npos);
+}
+
+TEST_CASE("a recap says that a run was cut where no question does") {
+  if (!testing::has_terminals()) return testing::skip(testing::no_terminals);
+  const place x;
+  const bool quiet = GENERATE(true, false);
+  CAPTURE(quiet);
+  std::vector<std::string> words{"chat", "--session", "s1", "--no-color"};
+  if (quiet) words.emplace_back("-q");
+  terminal_program talk{x.folder.path(), words, 100};
+  if (!quiet) {
+    REQUIRE(talk.read_next("ne[v]er > "));
+    talk.answer("n\n");
+  }
+  REQUIRE(talk.read_next("\x1b[?2004h"));
+  talk.type("\x04");
+  CHECK(talk.finish() == 0);
+  CHECK((talk.written().find("It was not finished.") != std::string::npos) ==
+        quiet);
+}
+
+TEST_CASE("what is no answer to the offer waits in the line behind it") {
+  if (!testing::has_terminals()) return testing::skip(testing::no_terminals);
+  const place x;
+  // The shell takes the first line, so that the other one came before.
+  terminal_program talk{
+      x.folder.path(),
+      {"-c", "read it; exec \"$0\" \"$@\"", terminal_program::built().string(),
+       "chat", "--no-color"},
+      100,
+      "xterm",
+      "",
+      "/bin/sh"};
+  talk.type("begin\nexplore f");
+  REQUIRE(talk.read_next("ne[v]er > "));
+  talk.type("ast\n");
+  REQUIRE(talk.read_next("ne[v]er > "));
+  talk.type("and more\n");
+  REQUIRE(talk.read_next("ne[v]er > "));
+  talk.type("n\n");
+  REQUIRE(talk.read_next("What you had typed, 2 inputs, waits for your Enter"));
+  REQUIRE(talk.read_next("> explore fast"));
+  talk.type("\x03");
+  REQUIRE(talk.read_next("> and more"));
+  talk.type("\x03\x04");
+  CHECK(talk.finish() == 0);
+}
+
+TEST_CASE("where nothing can be drawn over what came early is told, not sent") {
+  if (!testing::has_terminals()) return testing::skip(testing::no_terminals);
+  const place x;
+  terminal_program talk{x.folder.path(),
+                        {"-c", "read it; exec \"$0\" \"$@\"",
+                         terminal_program::built().string(), "chat"},
+                        100,
+                        "dumb",
+                        "",
+                        "/bin/sh"};
+  talk.type("begin\nrm -r x\n");
+  REQUIRE(talk.read_next("Not sent, as it was typed before the question:"));
+  REQUIRE(talk.read_next("rm -r x"));
+  REQUIRE(talk.read_next("ne[v]er > "));
+  talk.type("n\n");
+  REQUIRE(talk.read_next("> "));
+  talk.type("\x04");
+  CHECK(talk.finish() == 0);
+  CHECK(talk.written().find("[s]top") == std::string::npos);
+}
+
+TEST_CASE("behind Ctrl-Z and fg the offer stands there again") {
+  if (!testing::has_terminals()) return testing::skip(testing::no_terminals);
+  const place x;
+  const bool chats = GENERATE(true, false);
+  CAPTURE(chats);
+  terminal_program next{
+      x.folder.path(),
+      chats ? std::vector<std::string>{"chat", "--no-color"}
+            : std::vector<std::string>{"run", "second", "--approve", "all"},
+      100};
+  REQUIRE(next.read_next("ne[v]er > "));
+  next.stop_and_go_on();
+  REQUIRE(next.read_next("Finish it first? [y]es, [n]o, ne[v]er > "));
+  next.type("n\n");
+  if (chats) {
+    REQUIRE(next.read_next("\x1b[?2004h"));
+    next.type("\x04");
+  }
+  CHECK(next.finish() == 0);
 }

@@ -76,7 +76,7 @@ class conversation {
   tools::tool_output run(const json& arguments) {
     json params = {{"name", tool_.name}, {"arguments", arguments}};
     if (tool_.needs_task) params["task"] = json::object();
-    params["_meta"]["traceparent"] = trace();
+    params["_meta"]["traceparent"] = trace_of_call(context_);
     for (int round = 0; round <= most_rounds; ++round) {
       auto result = ask_with_headers(params, arguments);
       if (!result) return std::move(result.error());
@@ -101,12 +101,6 @@ class conversation {
 
  private:
   using asked = tl::expected<json, tools::tool_output>;
-
-  /// A call of no run is a trace of its own.
-  [[nodiscard]] std::string trace() const {
-    auto of_run = current_trace();
-    return of_run.empty() ? trace_of(run_id{context_.call.value}) : of_run;
-  }
 
   /// Once more with the headers that its list asks for now, if it says that
   /// they were wrong.
@@ -309,6 +303,11 @@ std::string why_refused(const std::string& server, const server_status& now,
   if (tool.empty()) return {};
   return why_of_tool(server, now.has ? now.has->find(tool) : nullptr, tool,
                      digest);
+}
+
+std::string trace_of_call(const tools::tool_context& context) {
+  auto of_run = current_trace();
+  return of_run.empty() ? trace_of(run_id{context.call.value}) : of_run;
 }
 
 std::string header_text(const json& value) {

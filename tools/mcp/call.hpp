@@ -23,6 +23,9 @@ expected<std::string> call_preview(server& at, const std::string& tool,
 std::string why_refused(const std::string& server, const server_status& now,
                         const std::string& tool, const std::string& digest);
 
+/// The `traceparent` of a call: that of its run, else one of its own.
+std::string trace_of_call(const tools::tool_context& context);
+
 /// What a header holds: the text itself, or base64 where a header cannot.
 std::string header_text(const json& value);
 

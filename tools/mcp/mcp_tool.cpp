@@ -130,6 +130,7 @@ class resource_tool final : public tools::tool {
     x.stop = context.stop;
     x.method = "resources/read";
     x.params["uri"] = uri;
+    x.params["_meta"]["traceparent"] = trace_of_call(context);
     const auto said = at_->ask(std::move(x));
     if (!said) return failure(said.error());
     tools::tool_output out;

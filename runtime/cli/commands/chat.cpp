@@ -124,7 +124,11 @@ int execute(const chat_command& x, console& io) {
           fresh ? take_first_steps(options.common, options.choices.model, io)
                 : completed)
     return status;
-  auto settings = load_config(options.common, config_use::acts, false, io);
+  const auto view = view_of(options.common, options.show, io.out, io.err);
+  chat_prompt prompt{std::move(*keyboard), io.err, !can_erase(), view.color};
+  const auto typed = prompt.kept_beside_questions();
+  auto settings =
+      load_config(options.common, config_use::acts, false, io, &typed);
   if (!settings) return usage;
   for (const auto& known : {check_agent(options.agent, *settings),
                             choose_model(options.choices.model, *settings)})
@@ -133,9 +137,7 @@ int execute(const chat_command& x, console& io) {
     return report(chosen.error(), io);
   choose_log_level(options.common.level, *settings);
 
-  const auto view = view_of(options.common, options.show, io.out, io.err);
   const history_file history{*settings};
-  chat_prompt prompt{std::move(*keyboard), io.err, !can_erase(), view.color};
   history.load(prompt.editor());
   conversation talk{options, std::move(*settings), prompt, io};
   {

@@ -56,6 +56,8 @@ int execute(const mcp_command& x, console& io);
 int execute(const init_command& x, console& io);
 int execute_trust(const config_command& x, console& io);
 
+struct other_typing;
+
 /// What a command does with its configuration.
 enum class config_use : std::uint8_t {
   acts,   ///< an untrusted file is asked about, or nothing is started
@@ -66,10 +68,12 @@ enum class config_use : std::uint8_t {
 
 /// The configuration of a command, see config/trust.hpp; prints what is wrong
 /// and returns nothing if anything is. `stdin_is_taken`: a person is asked at
-/// /dev/tty, not at standard input.
+/// /dev/tty, not at standard input. `other`: who keeps what that person types
+/// and is no answer.
 std::optional<config::config> load_config(const common_options& options,
                                           config_use use, bool stdin_is_taken,
-                                          console& io);
+                                          console& io,
+                                          const other_typing* other = nullptr);
 
 /// Prints mistakes of a configuration, and what became of it by them. Returns
 /// the status.

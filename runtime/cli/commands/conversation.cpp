@@ -104,9 +104,11 @@ bool conversation::show_recap(bool offer_follows) {
         return x.run.session == *session_ &&
                x.owner != storage::run_owner::gone;
       });
-  io_.err.write(recap_text(
-      *whole, {std::max<std::size_t>(io_.err.columns(), 20), view.rendered,
-               view.styled, worked_on, offer_follows}));
+  const bool offered = offer_follows && open &&
+                       speaks_of(*open, *session_, options_.common.level);
+  io_.err.write(
+      recap_text(*whole, {std::max<std::size_t>(io_.err.columns(), 20),
+                          view.rendered, view.styled, worked_on, offered}));
   return true;
 }
 
@@ -114,15 +116,14 @@ void conversation::finish_left(interrupts& signals) {
   room_wait room{{}, signals, io_};
   prompt_.pause();
   session_id finished;
-  std::size_t early = 0;
   finish_first(*rt_,
                {.common = options_.common,
                 .show = options_.show,
                 .settings = settings_,
                 .finished = &finished,
-                .before_asking = [&] { early = prompt_.hold_early(); }},
+                .typed = prompt_.kept_beside_questions()},
                signals, room, io_);
-  if (early > 0) note(text_of_held(early));
+  if (const auto held = prompt_.held(); held > 0) note(text_of_held(held));
   // What a person has just seen is what he goes on with.
   if (!session_ && !finished.value.empty()) session_ = std::move(finished);
 }
@@ -239,9 +240,12 @@ bool conversation::run_task(run_request asked, interrupts& signals) {
   if (!title_.empty()) keep_title(std::exchange(title_, {}));
   if (!signals.asked_to_stop() && status == failed && can_erase())
     note("Up and Enter tries it again.");
-  if (!signals.asked_to_stop()) return true;
+  // Or at a question, or elsewhere: what waits is not for that either.
+  const bool stopped = signals.asked_to_stop();
+  if (!stopped && status != interrupted_by_user) return true;
   if (signals.asked_to_leave() || prompt_.leaves_later()) return true;
   const auto waits = prompt_.hold_back();
+  if (!stopped && waits == 0) return true;
   note("What it did and said is kept. " +
        (waits == 0 ? "Say how to go on." : text_of_held(waits)));
   return true;

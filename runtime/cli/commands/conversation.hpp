@@ -30,8 +30,8 @@ class conversation {
   /// Offers to finish what a crash interrupted in this folder.
   void finish_left(interrupts& signals);
 
-  /// The end of what was said so far; false: nothing was. `offer_follows`: to
-  /// finish what was left.
+  /// The end of what was said so far; false: nothing was. `offer_follows`:
+  /// `finish_left` is called next.
   bool show_recap(bool offer_follows = false);
 
   /// Goes on with the summary of a session that was summed up last; false: it

@@ -69,7 +69,7 @@ void conversation::go_on_with(session_id session) {
   show_recap();
 }
 
-/// Those of this folder; where there are none, the newest.
+/// The newest of this folder, and behind them those of others.
 void conversation::offer_sessions(interrupts& signals) {
   const auto all = rt_->sessions(looked_through);
   if (!all) return complain(all.error());

@@ -25,7 +25,8 @@ riffle::config::load_request request_of(const common_options& x) {
 
 /// True: the person looked at it and trusts it from now on.
 bool is_trusted_now(const riffle::config::trust_state& x, config_use use,
-                    bool stdin_is_taken, console& io) {
+                    bool stdin_is_taken, console& io,
+                    const other_typing* other) {
   const auto keyboard = open_keyboard(stdin_is_taken);
   if (!keyboard && use == config_use::acts_there) {
     const auto file = safe_line(x.file.string(), 4096);
@@ -45,7 +46,8 @@ bool is_trusted_now(const riffle::config::trust_state& x, config_use use,
     report(store.error(), io);
     return false;
   }
-  if (!ask_for_trust(x, keyboard->get(), io)) {
+  if (!ask_for_trust(x, keyboard->get(), io,
+                     other == nullptr ? other_typing{} : *other)) {
     io.complain(
         "it is not trusted, nothing was started; --config " +
         (x.displaces.empty()
@@ -87,7 +89,8 @@ std::optional<config::config> settle(loaded x, const common_options& options,
 
 std::optional<config::config> load_config(const common_options& options,
                                           config_use use, bool stdin_is_taken,
-                                          console& io) {
+                                          console& io,
+                                          const other_typing* other) {
   const auto request = request_of(options);
   const auto found = find_source(request);
   const auto from = found.and_then(riffle::config::read_source);
@@ -115,7 +118,8 @@ std::optional<config::config> load_config(const common_options& options,
     return std::nullopt;
   }
   // Nothing of it is read out before that, not even a mistake.
-  if (!is_trusted_now(*judged, use, stdin_is_taken, io)) return std::nullopt;
+  if (!is_trusted_now(*judged, use, stdin_is_taken, io, other))
+    return std::nullopt;
   return settle(load(request, *from), options, use, io);
 }
 

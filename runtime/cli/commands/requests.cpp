@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string_view>
+#include <utility>
 
 #include "messages/utf8.hpp"
 #include "runtime/base/text.hpp"
@@ -92,7 +93,7 @@ expected<void> request_maker::complete(run_request& x,
   const bool newest = goes_on && !named && x.session;
   if (const auto summary =
           newest ? sessions_.summary_of(*x.session) : std::nullopt) {
-    x.session.reset();
+    summed_up_ = std::exchange(x.session, std::nullopt);
     add_to_context(x.context, *summary);
   }
   return check_attachments(x, settings_);

@@ -47,12 +47,19 @@ class request_maker {
                           const std::optional<std::string>& named,
                           bool goes_on = false);
 
+  /// The session in whose place a new one begins, with its summary, since it
+  /// was summed up last.
+  [[nodiscard]] const std::optional<session_id>& summed_up() const noexcept {
+    return summed_up_;
+  }
+
   /// What an agent is told of where it works.
   const std::string& surroundings(const std::string& agent);
 
  private:
   config::config& settings_;
   session_finder sessions_;
+  std::optional<session_id> summed_up_;
   std::map<std::string, std::string> surroundings_;
 };
 

@@ -12,6 +12,7 @@
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/limits_text.hpp"
 #include "runtime/cli/view/run_output.hpp"
+#include "runtime/cli/view/session_text.hpp"
 
 namespace riffle::cli {
 
@@ -30,12 +31,11 @@ expected<run_request> request_for(const run_command& x, console& io) {
   return out;
 }
 
-/// For a person only, where the screen has just shown what came of it.
-void tell_way_on(const common_options& options, console& io) {
+/// For a person only.
+void tell(const std::string& text, const common_options& options, console& io) {
   const bool person = options.output == output_kind::text &&
                       options.level != verbosity::quiet && io.err.is_terminal();
   if (!person) return;
-  const std::string text = "Go on: riffle run -c \"…\", or riffle -c";
   io.err.write(use_color(options, io.err) ? "\x1b[2m" + text + "\x1b[0m\n"
                                           : text + "\n");
 }
@@ -83,9 +83,14 @@ int execute(const run_command& x, console& io) {
   });
   if (room.status()) return *room.status();
   if (!started) return not_started(started.error(), *settings, io);
+  if (const auto& old = maker.summed_up())
+    tell("A new session with the summary. The old one: riffle chat --session " +
+             short_id(old->value),
+         x.common, io);
   const int status = watch({*rt, *started, std::move(keyboard)}, x.common,
                            x.show, signals, room, io);
-  tell_way_on(x.common, io);
+  // The screen has just shown what came of it.
+  tell("Go on: riffle run -c \"…\", or riffle -c", x.common, io);
   return status;
 }
 

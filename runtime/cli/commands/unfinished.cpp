@@ -39,6 +39,15 @@ std::optional<storage::run_record> left_behind(
   return found->run;
 }
 
+bool speaks_of(const std::vector<unfinished_run>& all,
+               const session_id& session, verbosity level) {
+  if (level == verbosity::quiet) return false;
+  std::error_code gone;
+  const auto here = std::filesystem::current_path(gone).string();
+  const auto left = left_behind(all, here);
+  return left && left->session == session;
+}
+
 std::string unfinished_text(const storage::run_record& x, wall_time now,
                             std::size_t tasks) {
   const auto ms = std::max<std::int64_t>(0, now.us - x.started.us) / 1000;
@@ -133,10 +142,9 @@ int finish_first(runtime& rt, const next_work& x, interrupts& signals,
   io.say(what + "\n");
   std::vector<answer> answers{{"y", "yes", "[y]es"}, {"n", "no", "[n]o"}};
   if (volley.empty()) answers.push_back({"v", "never", "ne[v]er"});
-  if (x.before_asking) x.before_asking();
   const auto given = ask(
       "Finish it first?", answers, keyboard->get(),
-      [&] { return signals.asked_to_stop(); }, io);
+      [&] { return signals.asked_to_stop(); }, io, x.typed);
   // Who closed the window wants no new run either.
   if (!given && (signals.asked_to_stop() || has_hung_up(keyboard->get())))
     return interrupted_by_user;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +11,7 @@
 #include "runtime/api/riffle.hpp"
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/commands/room.hpp"
+#include "runtime/cli/terminal/confirm.hpp"
 #include "runtime/cli/terminal/interrupts.hpp"
 #include "runtime/config/config.hpp"
 
@@ -27,6 +27,10 @@ std::optional<storage::run_record> left_behind(
 std::string unfinished_text(const storage::run_record& x, wall_time now,
                             std::size_t tasks = 0);
 
+/// Whether `finish_first` is about to speak of the run of this session.
+bool speaks_of(const std::vector<unfinished_run>& all,
+               const session_id& session, verbosity level);
+
 /// Who begins something while that is there.
 struct next_work {
   const common_options& common;
@@ -35,8 +39,8 @@ struct next_work {
   bool stdin_is_taken = false;  ///< nobody can type there
   /// The session of a run that was finished, if that is wanted.
   session_id* finished = nullptr;
-  /// Called before a person is asked: what was typed until now is no answer.
-  std::function<void()> before_asking = {};
+  /// What was typed and is no answer; nothing: it is forgotten.
+  other_typing typed = {};
 };
 
 /// Before `run` starts its tasks, and at the beginning of `chat`: a run that a

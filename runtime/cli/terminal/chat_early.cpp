@@ -7,8 +7,10 @@
 #include <utility>
 
 #include "runtime/cli/terminal/chat_prompt.hpp"
+#include "runtime/cli/terminal/confirm.hpp"
 #include "runtime/cli/terminal/list_picker.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/suspension.hpp"
 
 namespace riffle::cli {
 
@@ -55,17 +57,22 @@ void chat_prompt::take_burst() {
   for (auto& x : keys_.feed(bytes)) pressed_.push_back(std::move(x));
 }
 
-std::size_t chat_prompt::hold_early() {
+other_typing chat_prompt::kept_beside_questions() {
+  return {[this] { hold_early(); },
+          [this](const std::string& x) { hold_line(x); }};
+}
+
+void chat_prompt::hold_early() {
   pollfd ready{keyboard_.get(), POLLIN, 0};
   if (plain_) {
     // There is no line in which it could stand.
     auto text = ::poll(&ready, 1, 0) > 0
                     ? safe_text(with_line_feeds(read_burst()))
                     : std::string{};
-    if (text.find_first_not_of(" \n") == std::string::npos) return 0;
+    if (text.find_first_not_of(" \n") == std::string::npos) return;
     if (!text.ends_with('\n')) text += '\n';
     screen_.write("Not sent, as it was typed before the question:\n" + text);
-    return 0;
+    return;
   }
   // A line without its end can be read only so.
   mode_.set(typing_mode::keys);
@@ -73,6 +80,8 @@ std::size_t chat_prompt::hold_early() {
                         ? safe_text(with_line_feeds(read_burst()))
                         : std::string{};
   mode_.set(typing_mode::lines);
+  if (text.empty()) return;
+  give_open();
   const bool pasted = std::ranges::count(text, '\n') > most_typed;
   for (std::size_t at = 0; at < text.size();) {
     const auto end =
@@ -83,7 +92,21 @@ std::size_t chat_prompt::hold_early() {
     at = end + 1;
   }
   held_ = held_ || !queue_.empty();
-  return queue_.size();
+  open_ = !pasted && !text.ends_with('\n');
+}
+
+/// What came without an end goes on in the line.
+void chat_prompt::give_open() {
+  if (std::exchange(open_, false) && !queue_.empty()) take_back();
+}
+
+void chat_prompt::hold_line(const std::string& text) {
+  if (plain_) return;
+  give_open();
+  editor_.insert(safe_text(text));
+  if (auto held = editor_.take_marked(); !held.empty())
+    queue_.push_back(std::move(held));
+  held_ = !queue_.empty();
 }
 
 // -- a list -------------------------------------------------------------------
@@ -92,13 +115,10 @@ std::optional<std::size_t> chat_prompt::pick(
     const std::string& question, const std::vector<std::string>& rows,
     const interrupts& signals) {
   list_picker list{question, rows};
-  if (plain_) {
-    screen_.write(list.numbered());
-    const auto line = next_plain(signals);
-    return line ? list.numbered_at(*line) : std::nullopt;
-  }
+  if (plain_) return pick_plain(list, signals);
   mode_.set(typing_mode::raw);
   above_.clear();
+  auto early = take_early();
   auto how = list_picker::outcome::goes_on;
   std::string bytes;
   while (how == list_picker::outcome::goes_on && !closed_ &&
@@ -106,7 +126,15 @@ std::optional<std::size_t> chat_prompt::pick(
     while (how == list_picker::outcome::goes_on && !pressed_.empty()) {
       const auto x = std::move(pressed_.front());
       pressed_.pop_front();
-      how = list.on(x);
+      if (x.what == key_kind::suspend) {
+        erase();
+        step_aside();
+        stop_group();
+        come_back();
+        mode_.set(typing_mode::raw);
+      } else {
+        how = list.on(x);
+      }
     }
     if (how != list_picker::outcome::goes_on) break;
     show_list(list);
@@ -119,7 +147,27 @@ std::optional<std::size_t> chat_prompt::pick(
     }
   }
   erase();
+  pressed_.insert(pressed_.begin(), early.begin(), early.end());
   return how == list_picker::outcome::chosen ? list.at() : std::nullopt;
+}
+
+/// What was typed before a list stood there chooses nothing from it.
+std::deque<key> chat_prompt::take_early() {
+  auto out = std::exchange(pressed_, {});
+  for (std::string bytes; read_some(bytes, 0);)
+    for (auto& x : keys_.feed(bytes)) out.push_back(std::move(x));
+  if (keys_.has_escape()) keys_.drop_escape();
+  return out;
+}
+
+std::optional<std::size_t> chat_prompt::pick_plain(const list_picker& list,
+                                                   const interrupts& signals) {
+  auto early = std::exchange(line_, {});
+  for (std::string bytes; read_some(bytes, 0);) early += bytes;
+  screen_.write(list.numbered());
+  const auto line = next_plain(signals);
+  line_.insert(0, early);
+  return line ? list.numbered_at(*line) : std::nullopt;
 }
 
 void chat_prompt::show_list(const list_picker& list) {

@@ -24,6 +24,7 @@
 namespace riffle::cli {
 
 class list_picker;
+struct other_typing;
 
 class chat_prompt {
  public:
@@ -68,9 +69,15 @@ class chat_prompt {
   void keep(const std::string& text);
   /// When the last key was taken while a run works.
   [[nodiscard]] std::optional<time_point> last_key() const { return last_key_; }
-  /// A question comes before the first prompt: what was typed until now is no
-  /// answer to it, and stands in the line behind it as after `hold_back`.
-  std::size_t hold_early();
+  /// For questions that come before the first prompt: what was typed until
+  /// then, and what is typed there and is no answer, stands in the line behind
+  /// them as after `hold_back`. The end of a line whose begin came early goes
+  /// with it.
+  other_typing kept_beside_questions();
+  /// How many texts stand in the line so, one after the other.
+  [[nodiscard]] std::size_t held() const noexcept {
+    return held_ ? queue_.size() : 0;
+  }
   /// Which of a list the person chooses; nothing: none.
   std::optional<std::size_t> pick(const std::string& question,
                                   const std::vector<std::string>& rows,
@@ -132,7 +139,13 @@ class chat_prompt {
   bool read_some(std::string& out, int wait_ms);
   std::string read_burst();
   void take_burst();
+  void hold_early();
+  void give_open();
+  void hold_line(const std::string& text);
   void show_list(const list_picker& list);
+  std::deque<key> take_early();
+  std::optional<std::size_t> pick_plain(const list_picker& list,
+                                        const interrupts& signals);
 
   unique_fd keyboard_;
   fd_writer& screen_;
@@ -148,6 +161,8 @@ class chat_prompt {
   completer completer_;
   std::string answers_;
   bool held_ = false;  ///< none of it is sent by itself
+  bool open_ = false;  ///< the last of it came without an end, see
+                       ///< `kept_beside_questions`
   std::string last_;   ///< what `next` gave; the same
   std::string line_;   ///< of a plain terminal, not ended
   /// The rows that are shown, down to what is under the cursor.

@@ -8,6 +8,8 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "runtime/base/text.hpp"
+#include "runtime/cli/terminal/terminal_mode.hpp"
 #include "runtime/cli/view/trust_text.hpp"
 
 namespace riffle::cli {
@@ -19,10 +21,20 @@ constexpr int between_looks_ms = 200;
 constexpr std::size_t longest_line = 8192;
 
 /// A line from the keyboard without its end; nothing: there is none any more.
-std::optional<std::string> read_line(int keyboard,
-                                     const std::function<bool()>& stopped) {
+/// Asks first, and again once the process was stopped and goes on: a shell has
+/// written below the question then.
+std::optional<std::string> read_line(const std::string& question, int keyboard,
+                                     const std::function<bool()>& stopped,
+                                     console& io) {
+  count_continues();
+  int seen = times_continued();
+  io.say(question);
   std::string line;
   while (!stopped() && line.size() < longest_line) {
+    if (const int now = times_continued(); now != seen) {
+      seen = now;
+      io.say(question);
+    }
     pollfd ready{keyboard, POLLIN, 0};
     if (::poll(&ready, 1, between_looks_ms) <= 0) continue;
     std::array<char, 256> piece{};
@@ -51,8 +63,7 @@ namespace {
 std::optional<std::string> ask_line(const std::string& question, int keyboard,
                                     const std::function<bool()>& stopped,
                                     console& io) {
-  io.say(question);
-  auto line = read_line(keyboard, stopped);
+  auto line = read_line(question, keyboard, stopped, io);
   if (!line) io.err.write("\n");
   return line;
 }
@@ -72,37 +83,42 @@ std::optional<std::string> ask_text(const std::string& question, int keyboard,
 std::optional<std::size_t> ask(const std::string& question,
                                const std::vector<answer>& all, int keyboard,
                                const std::function<bool()>& stopped,
-                               console& io) {
+                               console& io, const other_typing& other) {
   std::string asked = question;
   for (const auto& x : all)
     asked.append(&x == all.data() ? " " : ", ").append(x.offered);
-  forget_typed(keyboard);
+  if (other.before)
+    other.before();
+  else
+    forget_typed(keyboard);
   for (;;) {
     const auto line = ask_line(asked + " > ", keyboard, stopped, io);
     if (!line) return std::nullopt;
     if (const auto given = answer_in(*line, all)) return given;
+    if (other.no_answer && !trimmed(*line).empty()) other.no_answer(*line);
   }
 }
 
 bool confirm(const std::string& question, int keyboard,
              const std::function<bool()>& stopped, console& io,
-             const std::string& view) {
+             const std::string& view, const other_typing& other) {
   std::vector<answer> all{{"y", "yes", "[y]es"}, {"n", "no", "[n]o"}};
   if (!view.empty()) all.push_back({"v", "view", "[v]iew all"});
   for (;;) {
-    const auto given = ask(question, all, keyboard, stopped, io);
+    const auto given = ask(question, all, keyboard, stopped, io, other);
     if (given != 2) return given == 0;
     io.say(view);
   }
 }
 
-bool ask_for_trust(const config::trust_state& x, int keyboard, console& io) {
+bool ask_for_trust(const config::trust_state& x, int keyboard, console& io,
+                   const other_typing& other) {
   const auto text = trust_text(x);
   const auto whole = trust_text(x, true);
   io.say(text);
   return confirm(
       trust_question(x), keyboard, [] { return false; }, io,
-      whole == text ? std::string{} : whole);
+      whole == text ? std::string{} : whole, other);
 }
 
 }  // namespace riffle::cli

@@ -30,20 +30,29 @@ std::optional<std::string> ask_text(const std::string& question, int keyboard,
                                     const std::function<bool()>& stopped,
                                     console& io);
 
+/// Who keeps what is typed and is no answer.
+struct other_typing {
+  /// Called right before a question: takes what was typed until now.
+  std::function<void()> before{};
+  /// A line that came behind it, and is not blank.
+  std::function<void(const std::string&)> no_answer{};
+};
+
 /// Asks until one of `all` is the answer: its index, or as `ask_text`.
 std::optional<std::size_t> ask(const std::string& question,
                                const std::vector<answer>& all, int keyboard,
                                const std::function<bool()>& stopped,
-                               console& io);
+                               console& io, const other_typing& other = {});
 
 /// The same for a yes or a no, which is also the answer of a closed keyboard
 /// and of `stopped`. `view`, unless it is empty, is what the person may look at
 /// first.
 bool confirm(const std::string& question, int keyboard,
              const std::function<bool()>& stopped, console& io,
-             const std::string& view = {});
+             const std::string& view = {}, const other_typing& other = {});
 
 /// Shows what a file sets and asks whether it is to be trusted. Keeps nothing.
-bool ask_for_trust(const config::trust_state& x, int keyboard, console& io);
+bool ask_for_trust(const config::trust_state& x, int keyboard, console& io,
+                   const other_typing& other = {});
 
 }  // namespace riffle::cli

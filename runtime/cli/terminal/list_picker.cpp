@@ -83,7 +83,7 @@ std::vector<std::string> list_picker::draw(std::size_t columns,
   const auto room = std::max<std::size_t>(columns, 8) - 1;
   const auto most = std::max<std::size_t>(rows, 4) - 3;
   const auto count = std::min(most, shown_.size());
-  // The one that is chosen stands in the middle, as all_the_way as that goes.
+  // The one that is chosen stands in the middle, as far as that goes.
   const auto first =
       std::min(at_ - std::min(at_, count / 2), shown_.size() - count);
   std::vector<std::string> out{fit(question_, room)};

@@ -2,6 +2,7 @@
 #include "runtime/cli/terminal/suspension.hpp"
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <thread>
 
@@ -15,8 +16,14 @@ namespace {
 std::atomic<bool> pressed{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
+/// Nobody has looked since the press before: this one stops at once, and is
+/// done with when the process goes on.
 extern "C" void riffle_on_suspend(int) {
-  if (pressed.exchange(true)) ::raise(SIGSTOP);
+  if (!pressed.exchange(true)) return;
+  const int saved = errno;
+  ::raise(SIGSTOP);
+  pressed = false;
+  errno = saved;
 }
 
 void catch_it() {

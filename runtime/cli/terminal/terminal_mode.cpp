@@ -27,7 +27,7 @@ std::atomic<int> continued{0};
 
 extern "C" void riffle_on_continue(int) { ++continued; }
 
-void watch_for_continue() {
+void watch_for_continue() noexcept {
   struct sigaction action{};
   action.sa_handler = riffle_on_continue;
   action.sa_flags = SA_RESTART;
@@ -73,6 +73,8 @@ void terminal_mode::set(typing_mode x) {
 }
 
 int times_continued() noexcept { return continued; }
+
+void count_continues() noexcept { watch_for_continue(); }
 
 void leave_screen_with(leaving x) noexcept { last_words = x; }
 

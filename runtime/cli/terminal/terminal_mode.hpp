@@ -39,8 +39,10 @@ class terminal_mode {
 };
 
 /// How often this process was stopped and goes on, since the first mode was
-/// set: then what stood on the screen may stand there no more.
+/// set, or the first `count_continues`: then what stood on the screen may stand
+/// there no more.
 int times_continued() noexcept;
+void count_continues() noexcept;
 
 /// What a process that ends at once does with the line of the cursor.
 enum class leaving : std::uint8_t {

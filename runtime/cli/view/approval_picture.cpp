@@ -191,11 +191,11 @@ class canvas {
     for_each_line(text, [&](std::string_view x) { lines.push_back(shown(x)); });
     const bool paints = options_.color && painted && is_diff_;
     const auto parts =
-        paints ? changed_words(lines) : std::vector<changed_part>{};
+        paints ? changed_words(lines) : std::vector<changed_parts>{};
     for (std::size_t i = 0; i < lines.size(); ++i) {
       begins_.push_back(rows_.size());
       if (!put(lines[i], paints ? paint_of(lines[i]) : "",
-               paints ? parts[i] : changed_part{})) {
+               paints ? parts[i] : changed_parts{})) {
         begins_.pop_back();
         hidden_ += lines.size() - i;
         return;
@@ -215,7 +215,7 @@ class canvas {
  private:
   /// False: there is no room for all of it.
   bool put(const std::string& line, std::string_view paint,
-           const changed_part& part) {
+           const changed_parts& parts) {
     const std::string_view first = options_.ascii ? "| " : "│ ";
     const std::string_view next = options_.ascii ? ": " : "┊ ";
     std::size_t from = 0;
@@ -224,7 +224,7 @@ class canvas {
       const auto mark = row.substr(0, first.size());
       const auto piece = row.substr(first.size());
       if (!paint.empty())
-        row = std::string{paint} + mark + painted_piece(piece, from, part, "");
+        row = std::string{paint} + mark + painted_piece(piece, from, parts, "");
       from += piece.size();
       rows_.push_back(std::move(row));
     }

@@ -16,35 +16,115 @@ bool is_of_word(char c) {
          (x >= 'a' && x <= 'z') || (x >= 'A' && x <= 'Z');
 }
 
-/// Inside of a word.
-bool is_inside(std::string_view x, std::size_t at) {
-  return at > 0 && at < x.size() && is_of_word(x[at - 1]) && is_of_word(x[at]);
+/// A word, or another character.
+std::vector<std::string_view> words_of(std::string_view x) {
+  std::vector<std::string_view> out;
+  for (std::size_t at = 0; at < x.size();) {
+    std::size_t n = 1;
+    if (is_of_word(x[at]))
+      while (at + n < x.size() && is_of_word(x[at + n])) ++n;
+    out.push_back(x.substr(at, n));
+    at += n;
+  }
+  return out;
+}
+
+/// Of a line, its words, and which of them stand in the other one, too.
+struct line_words {
+  explicit line_words(std::string_view line)
+      : all{words_of(line.substr(1))}, kept(all.size(), false) {}
+
+  std::vector<std::string_view> all;
+  std::vector<bool> kept;
+};
+
+/// What both begin and end with is kept; bytes of it. `first`, `behind`: so
+/// many words.
+std::size_t keep_ends(line_words& a, line_words& b, std::size_t& first,
+                      std::size_t& behind) {
+  std::size_t bytes = 0;
+  const auto most = std::min(a.all.size(), b.all.size());
+  const auto keep = [&](std::size_t i, std::size_t k) {
+    if (a.all[i] != b.all[k]) return false;
+    a.kept[i] = b.kept[k] = true;
+    bytes += a.all[i].size();
+    return true;
+  };
+  while (first < most && keep(first, first)) ++first;
+  while (behind < most - first &&
+         keep(a.all.size() - 1 - behind, b.all.size() - 1 - behind))
+    ++behind;
+  return bytes;
+}
+
+/// Between them the longest sequence that both have; bytes of its words, since
+/// any two lines have blanks and commas in common. Nothing of what is too long.
+std::size_t keep_between(line_words& a, line_words& b, std::size_t first,
+                         std::size_t behind) {
+  constexpr std::size_t most_pairs = 40'000;
+  const auto rows = a.all.size() - first - behind;
+  const auto columns = b.all.size() - first - behind;
+  if (rows * columns > most_pairs) return 0;
+  const auto wide = columns + 1;
+  std::vector<std::size_t> longest((rows + 1) * wide);
+  for (auto i = rows; i-- > 0;)
+    for (auto k = columns; k-- > 0;)
+      longest[i * wide + k] =
+          a.all[first + i] == b.all[first + k]
+              ? longest[(i + 1) * wide + k + 1] + a.all[first + i].size()
+              : std::max(longest[(i + 1) * wide + k],
+                         longest[i * wide + k + 1]);
+  std::size_t bytes = 0;
+  for (std::size_t i = 0, k = 0; i < rows && k < columns;) {
+    const auto& word = a.all[first + i];
+    if (word == b.all[first + k]) {
+      a.kept[first + i++] = b.kept[first + k++] = true;
+      if (is_of_word(word.front())) bytes += word.size();
+    } else if (longest[(i + 1) * wide + k] >= longest[i * wide + k + 1]) {
+      ++i;
+    } else {
+      ++k;
+    }
+  }
+  return bytes;
+}
+
+/// Words that changed with nothing but a blank between them are one part.
+changed_parts parts_of(const line_words& x) {
+  changed_parts out;
+  std::size_t at = 1;  // behind the mark
+  for (std::size_t i = 0; i < x.all.size(); at += x.all[i++].size()) {
+    if (x.kept[i]) continue;
+    const auto end = at + x.all[i].size();
+    const bool joins =
+        !out.empty() && (out.back().end == at ||
+                         (out.back().end + 1 == at && x.all[i - 1] == " "));
+    if (joins)
+      out.back().end = end;
+    else
+      out.push_back({at, end});
+  }
+  return out;
 }
 
 /// Of two lines, which begin with '-' and '+'.
-std::pair<changed_part, changed_part> changed_in(std::string_view before,
-                                                 std::string_view after) {
-  const auto most = std::min(before.size(), after.size());
-  std::size_t same = 1;
-  while (same < most && before[same] == after[same]) ++same;
-  while (same > 1 && (is_inside(before, same) || is_inside(after, same)))
-    --same;
+std::pair<changed_parts, changed_parts> changed_in(std::string_view before,
+                                                   std::string_view after) {
+  line_words a{before};
+  line_words b{after};
+  std::size_t first = 0;
   std::size_t behind = 0;
-  while (behind < most - same &&
-         before[before.size() - 1 - behind] == after[after.size() - 1 - behind])
-    ++behind;
-  while (behind > 0 && (is_inside(before, before.size() - behind) ||
-                        is_inside(after, after.size() - behind)))
-    --behind;
-  const auto common = same - 1 + behind;
+  auto common = keep_ends(a, b, first, behind);
+  common += keep_between(a, b, first, behind);
   if (common * 3 < std::max(before.size(), after.size()) - 1) return {};
-  return {{same, before.size() - behind}, {same, after.size() - behind}};
+  return {parts_of(a), parts_of(b)};
 }
 
 }  // namespace
 
-std::vector<changed_part> changed_words(const std::vector<std::string>& lines) {
-  std::vector<changed_part> out(lines.size());
+std::vector<changed_parts> changed_words(
+    const std::vector<std::string>& lines) {
+  std::vector<changed_parts> out(lines.size());
   const auto count = [&](std::size_t from, char mark) {
     std::size_t n = 0;
     while (from + n < lines.size() && lines[from + n].starts_with(mark)) ++n;
@@ -62,19 +142,23 @@ std::vector<changed_part> changed_words(const std::vector<std::string>& lines) {
 }
 
 std::string painted_piece(std::string_view piece, std::size_t from,
-                          const changed_part& part, std::string_view paint) {
+                          const changed_parts& parts, std::string_view paint) {
+  std::string out{paint};
+  std::size_t done = 0;
   const auto inside = [&](std::size_t at) {
     return std::clamp(at, from, from + piece.size()) - from;
   };
-  const auto begin = inside(part.begin);
-  const auto end = inside(std::max(part.begin, part.end));
-  std::string out{paint};
-  out += piece.substr(0, begin);
-  if (begin < end)
-    out.append("\x1b[7m")
+  for (const auto& x : parts) {
+    const auto begin = inside(x.begin);
+    const auto end = inside(x.end);
+    if (begin >= end) continue;
+    out.append(piece.substr(done, begin - done))
+        .append("\x1b[7m")
         .append(piece.substr(begin, end - begin))
         .append("\x1b[27m");
-  return out.append(piece.substr(end)).append("\x1b[0m");
+    done = end;
+  }
+  return out.append(piece.substr(done)).append("\x1b[0m");
 }
 
 }  // namespace riffle::cli

@@ -10,7 +10,7 @@
 
 namespace riffle::cli {
 
-/// Bytes of a line; empty: all of it changed, or nobody can tell.
+/// Bytes of a line.
 struct changed_part {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -18,14 +18,17 @@ struct changed_part {
   bool operator==(const changed_part&) const = default;
 };
 
+/// In order; empty: all of the line changed, or nobody can tell.
+using changed_parts = std::vector<changed_part>;
+
 /// For each line of a diff, in whole words, what is another in the line that
 /// takes its place: those of as many lines taken away as are added right
 /// behind them. Nothing where the two have little in common.
-std::vector<changed_part> changed_words(const std::vector<std::string>& lines);
+std::vector<changed_parts> changed_words(const std::vector<std::string>& lines);
 
 /// A piece of a line that begins at byte `from`, with a style (see `paint_of`)
-/// around it and the part that changed set off.
+/// around it and what changed set off.
 std::string painted_piece(std::string_view piece, std::size_t from,
-                          const changed_part& part, std::string_view paint);
+                          const changed_parts& parts, std::string_view paint);
 
 }  // namespace riffle::cli
