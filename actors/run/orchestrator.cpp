@@ -60,10 +60,9 @@ void orchestrator_state::begin(run_peers& x) {
     const error why{errc::timeout, "run",
                     "the run did not end within its time limit of " +
                         duration_text(spec->time_limit) + " (--timeout)"};
-    if (spec->spent < spec->time_limit)
-      self->delayed_send(self, spec->time_left(), end_run{{why, false}});
-    else if (!start.end)  // all of it was waited for tools
-      start.end = core::end_request{why, false};
+    if (spec->spent >= spec->time_limit)  // all of it was waited for tools
+      start.end = start.end.value_or(core::end_request{why, false});
+    self->delayed_send(self, spec->time_left(), end_run{{why, false}});
   }
   if (anew)
     begin_fresh();
