@@ -175,6 +175,7 @@ TEST_CASE("an interrupted run is finished in its own folder only") {
                         {"chat", "--session", "s1", "--no-color"},
                         200};
   REQUIRE(talk.read_next("It was not finished."));
+  REQUIRE(talk.read_next("\x1b[?2004h"));
   talk.type("\x04");
   CHECK(talk.finish() == 0);
   CHECK(talk.written().find("Finish it first?") == std::string::npos);

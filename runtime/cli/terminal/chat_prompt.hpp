@@ -161,8 +161,6 @@ class chat_prompt {
   completer completer_;
   std::string answers_;
   bool held_ = false;  ///< none of it is sent by itself
-  bool open_ = false;  ///< the last of it came without an end, see
-                       ///< `kept_beside_questions`
   std::string last_;   ///< what `next` gave; the same
   std::string line_;   ///< of a plain terminal, not ended
   /// The rows that are shown, down to what is under the cursor.
@@ -177,6 +175,8 @@ class chat_prompt {
   std::string listed_for_;     ///< what was completed by a list, and stands so
   bool leaves_later_ = false;  ///< Ctrl-D while a run worked
   bool kept_ = false;          ///< see `keep`; no Enter came since
+  /// The last of what waits came without an end, see `kept_beside_questions`.
+  bool open_ = false;
 };
 
 }  // namespace riffle::cli
