@@ -15,11 +15,12 @@ namespace {
 
 struct talk {
   explicit talk(const std::string& steps =
-                    "[[steps]]\ntext = \"You said: "
+                    "[[steps]]\nchunk = 999\ntext = \"You said: "
                     "{{task}}\"\n") {
     folder.write("s.toml", steps);
-    folder.write("other.toml",
-                 "[[steps]]\ntext = \"The other heard: {{task}}\"\n");
+    folder.write(
+        "other.toml",
+        "[[steps]]\nchunk = 999\ntext = \"The other heard: {{task}}\"\n");
     folder.write("riffle.toml", R"toml(
 [runtime]
 data_dir = "data"
@@ -290,7 +291,8 @@ TEST_CASE("prompts of a server are listed, and sent as a task") {
   if (!riffle::testing::has_terminals())
     return riffle::testing::skip(riffle::testing::no_terminals);
   const temp_folder folder;
-  folder.write("s.toml", "[[steps]]\ntext = \"You said: {{task}}\"\n");
+  folder.write("s.toml",
+               "[[steps]]\nchunk = 999\ntext = \"You said: {{task}}\"\n");
   folder.write("riffle.toml",
                "[runtime]\ndata_dir = \"data\"\n"
                "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"

@@ -20,6 +20,7 @@ namespace {
 
 constexpr auto script = R"toml(
 [[steps]]
+chunk = 999
 text = "You said: {{task}}"
 )toml";
 
@@ -29,6 +30,7 @@ constexpr auto slow_script = R"toml(
 tool = "bash"
 arguments = { command = "touch a; while [ -e a ]; do sleep 0.05; done" }
 [[steps]]
+chunk = 999
 text = "You said: {{task}}"
 )toml";
 
@@ -192,7 +194,7 @@ TEST_CASE("a text of many lines that comes before the prompt is one text") {
   if (!riffle::testing::has_terminals())
     return riffle::testing::skip(riffle::testing::no_terminals);
   const temp_folder folder;
-  prepare(folder, "[[steps]]\ntext = \"You said: {{task}}\"\n");
+  prepare(folder, "[[steps]]\nchunk = 999\ntext = \"You said: {{task}}\"\n");
   terminal_program riffle{folder.path(), {"chat", "--no-color"}, 80};
   std::string text;
   for (int i = 0; i < 60; ++i) text += "line " + std::to_string(i) + "\r";

@@ -21,6 +21,7 @@ constexpr auto slow = R"toml(
 tool = "bash"
 arguments = { command = "touch a; while [ -e a ]; do sleep 0.05; done" }
 [[steps]]
+chunk = 999
 text = "You said: {{task}}"
 )toml";
 
@@ -209,9 +210,9 @@ TEST_CASE("the text is opened in an editor and comes back") {
   std::filesystem::permissions(tools.path() / "ed.sh",
                                std::filesystem::perms::owner_all);
   ::setenv("VISUAL", (tools.path() / "ed.sh").c_str(), 1);
-  talk x{"[[steps]]\ntext = \"You said: {{task}}\"\n"};
+  talk x{"[[steps]]\nchunk = 999\ntext = \"You said: {{task}}\"\n"};
   ::setenv("VISUAL", "nothing-like-it", 1);
-  talk other{"[[steps]]\ntext = \"You said: {{task}}\"\n"};
+  talk other{"[[steps]]\nchunk = 999\ntext = \"You said: {{task}}\"\n"};
   ::unsetenv("VISUAL");
   x.riffle.type("one \x18\x05");
   REQUIRE(x.riffle.read_next("> one more"));
@@ -274,7 +275,7 @@ text = "So it is."
 
 TEST_CASE("what looks like a file and is none is said") {
   if (!has_terminals()) return skip(no_terminals);
-  talk x{"[[steps]]\ntext = \"You said: {{task}}\"\n"};
+  talk x{"[[steps]]\nchunk = 999\ntext = \"You said: {{task}}\"\n"};
   x.folder.write("f.txt", "a\nb\nc\n");
   x.riffle.type("see @f.txt:2-3, @f.txt:9\r");
   REQUIRE(x.riffle.read_next("f.txt has no line 9"));
@@ -289,7 +290,7 @@ TEST_CASE("what looks like a file and is none is said") {
 
 TEST_CASE("turns stand apart, and an empty Enter leaves nothing") {
   if (!has_terminals()) return skip(no_terminals);
-  talk x{"[[steps]]\ntext = \"You said: {{task}}\"\n"};
+  talk x{"[[steps]]\nchunk = 999\ntext = \"You said: {{task}}\"\n"};
   REQUIRE(x.riffle.read_next("> "));
   x.riffle.type("\r\r");
   x.riffle.type("one\r");
