@@ -183,6 +183,7 @@ TEST_CASE("of a long text the part around the cursor is seen") {
   REQUIRE(x.riffle.read_next("(1 line below) > │A10 11"));
   x.riffle.type("\x03");
   REQUIRE(x.riffle.read_next("What it did and said is kept."));
+  REQUIRE(x.riffle.read_next("\x1b[?2004h"));
   x.riffle.type("\x03\x04");
   CHECK(x.riffle.finish() == 0);
 }
