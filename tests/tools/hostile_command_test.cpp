@@ -147,18 +147,24 @@ TEST_CASE("what a hostile command does, it ends in time, and all with it") {
   CAPTURE(space, plain);
   for (const auto* attack : attacks) {
     CAPTURE(attack);
-    hostile x{space};
-    std::optional<plain_user> user;
-    if (plain) user.emplace(x.folder().path());
-    const auto end = x.bash(std::string{tools_of_the_trade} + attack);
-    CHECK(end.survivors == 0);
-    // Without its end it is the guard's waiter who gives up, after 33 s.
-    CHECK(end.took < 600ms + scaled(10s));
-    CHECK(std::filesystem::exists(x.folder().path() / "began"));
-    if (must_live(attack))
-      CHECK(std::filesystem::exists(x.folder().path() / "lives"));
-    if (space == pid_space::own) CHECK(end.how);  // its guard is out of reach
-    if (!end.how) CHECK(end.how.error().code == errc::interrupted);
+    bool took_place = false;
+    // A busy machine may not have come to it when its limit was over.
+    for (auto limit = 500ms; !took_place && limit < 20s; limit *= 3) {
+      hostile x{space};
+      std::optional<plain_user> user;
+      if (plain) user.emplace(x.folder().path());
+      const auto end = x.bash(std::string{tools_of_the_trade} + attack, limit);
+      CHECK(end.survivors == 0);
+      // Without its end it is the guard's waiter who gives up, after 33 s.
+      CHECK(end.took < limit + 100ms + scaled(10s));
+      if (space == pid_space::own) CHECK(end.how);  // its guard is out of reach
+      if (!end.how) CHECK(end.how.error().code == errc::interrupted);
+      const auto left = [&](const char* name) {
+        return std::filesystem::exists(x.folder().path() / name);
+      };
+      took_place = left("began") && (!must_live(attack) || left("lives"));
+    }
+    CHECK(took_place);
   }
   CHECK(descendants().empty());
 }
