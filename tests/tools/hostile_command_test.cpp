@@ -104,7 +104,7 @@ LIVE() { : > "$MARK/lives"; exec -a "$MARK" sleep 300; }
 daemon() { : > "$MARK/lives"
            (setsid bash -c "trap '' TERM HUP INT; (exec -a '$MARK' sleep 300); sleep 300" &)
            (setsid nohup env -i bash -c 'exec -a "$0" sleep 300' "$MARK" > /dev/null 2>&1 &); }
-: > "$MARK/began"
+type sleep setsid nohup env seq > /dev/null 2>&1 && : > "$MARK/began"
 )sh";
 
 /// Where the attack begins with one that stays, so that slow machines see it.
