@@ -221,6 +221,8 @@ std::shared_ptr<run_spec> actor_fixture::make_spec(const std::string& id) {
   spec->agent_name = "default";
   spec->agent.tools = {"look",     "act",         "redo",
                        "complete", "manage_plan", "seek_approval"};
+  std::erase_if(spec->agent.tools,
+                [this](const auto& x) { return taken_out.contains(x); });
   spec->agent.loop_limit = 0;
   spec->agent.system_prompt.clear();
   spec->model.retry = {3, std::chrono::seconds{1}, std::chrono::seconds{60}};

@@ -219,6 +219,7 @@ class actor_fixture {
   approve approval = approve::none;
   bool propose = false;
   duration expire_after{};
+  std::set<std::string> taken_out;  ///< of the agent's tools
   bool previews = false;  ///< false: calls are looked at at once
   config::tools_config settings;
   config::supervision_config supervision;

@@ -90,6 +90,70 @@ TEST_CASE("what waited when the process died still waits, by the same name") {
   CHECK(events_of(lines, "approval_resolved").size() == 1);
 }
 
+TEST_CASE("what waited and may not run by the rules of now is denied") {
+  auto journal = std::make_shared<test_journal>();
+  proposal_id id;
+  {
+    approval_scene x{journal};
+    x.act->place = "src/x";
+    x.settings.by_name["act"].rules = {{"docs/*", "allow"}};
+    x.play({wants_act});
+    x.pass(1s);
+    id = x.undecided().at(0).what.id;
+  }
+  next_life x{journal->crash(1)};
+  x.act->place = "src/x";
+  std::string why = "does not allow";
+  SECTION("a rule denies it") {
+    x.settings.by_name["act"].rules = {{"src/*", "deny"}};
+  }
+  SECTION("all calls of its tool are denied") {
+    x.settings.by_name["act"].approval = "deny";
+  }
+  SECTION("it leads elsewhere, where a rule denies it") {
+    x.settings.by_name["act"].rules = {{"docs/*", "allow"}, {"etc/*", "deny"}};
+    x.act->place = "etc/x";
+    x.act->from = "another";
+  }
+  SECTION("its tool was taken from the agent") {
+    x.taken_out = {"act"};
+    why = "is not among the agent's tools any more";
+  }
+  x.go_on();
+  x.run_out();
+  CHECK(x.act->acted.empty());
+  CHECK(x.undecided().empty());
+  CHECK(x.outcomes() == std::vector<std::string>{"denied"});
+  CHECK(x.told(0).find(why) != std::string::npos);
+  const auto resolved = x.only("approval_resolved");
+  CHECK(resolved.at("proposal_id") == id.value);
+  CHECK(resolved.at("decision") == "denied");
+  CHECK(resolved.at("by") == "riffle");
+  CHECK(resolved.at("reason").get<std::string>().find(why) !=
+        std::string::npos);
+  x.check();
+  // Who decides now hears what became of it.
+  const auto late = x.decide(id, proposal_outcome::approved);
+  REQUIRE((late.now && late.now->decided));
+  CHECK(late.now->decided->how == proposal_outcome::denied);
+  CHECK(late.now->decided->reason.find(why) != std::string::npos);
+}
+
+TEST_CASE("what waits for an answer and still may run is asked about as ever") {
+  auto journal = std::make_shared<test_journal>();
+  {
+    approval_scene x{journal};
+    x.play({wants_act});
+    x.pass(1s);
+  }
+  next_life x{journal->crash(1)};
+  x.settings.by_name["act"].rules = {{"*9*", "deny"}};
+  x.go_on();
+  x.pass(1s);
+  CHECK(x.undecided().size() == 1);
+  x.check(true);
+}
+
 TEST_CASE("a decision that was acted on before a crash holds after it") {
   // The process ends after each possible number of acknowledgements.
   for (std::size_t acks = 0; acks < 12; ++acks) {

@@ -160,3 +160,62 @@ TEST_CASE("what was allowed before a crash obeys the rules of now") {
   }
   x.check();
 }
+
+TEST_CASE("a tool that was taken from the agent begins nothing any more") {
+  SECTION("what was at work") {
+    next_life x{killed_while_allowed()};
+    x.settings.defaults.approval = "allow";
+    x.taken_out = {"redo"};
+    x.go_on();
+    x.run_out();
+    CHECK(x.redo->acted.empty());
+    CHECK(x.outcomes() == strings{"interrupted", "ok"});
+    CHECK(x.told(0).find("its outcome is unknown") != std::string::npos);
+    CHECK(x.told(0).find("`redo` is not among the agent's tools any more") !=
+          std::string::npos);
+    x.check();
+  }
+  SECTION("what a person had approved") {
+    next_life x{killed_at_work()};
+    x.redo->from = "content 1";
+    x.taken_out = {"redo"};
+    x.go_on();
+    x.run_out();
+    CHECK(x.redo->acted.empty());
+    CHECK(x.outcomes() == strings{"interrupted"});
+    CHECK(x.told(0).find("its outcome is unknown") != std::string::npos);
+    CHECK(x.told(0).find("`redo` is not among the agent's tools any more") !=
+          std::string::npos);
+    x.check();
+  }
+  SECTION("what waited behind it") {
+    next_life x{killed_while_allowed()};
+    x.settings.defaults.approval = "allow";
+    x.taken_out = {"act"};
+    x.go_on();
+    x.run_out();
+    CHECK(x.act->acted.empty());
+    CHECK(x.outcomes() == strings{"ok", "failed"});
+    CHECK(x.error_code(1) == "tool_not_found");
+    x.check();
+  }
+}
+
+TEST_CASE("a reader that was taken from the agent is not begun again") {
+  const auto stored = std::make_shared<test_journal>();
+  {
+    approval_scene x{stored};
+    x.run_blocking = false;
+    x.play({model_calls(0, "look", {{"n", 1}}) + model_stops("tool_calls")});
+    x.pass(1s);
+    REQUIRE(x.blocking->jobs.size() == 1);
+  }
+  next_life x{stored->crash(100)};
+  x.taken_out = {"look"};
+  x.go_on();
+  x.run_out();
+  CHECK(x.look->acted.empty());
+  CHECK(x.outcomes() == strings{"failed"});
+  CHECK(x.error_code(0) == "tool_not_found");
+  x.check();
+}

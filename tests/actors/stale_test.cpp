@@ -68,6 +68,26 @@ TEST_CASE("what has changed since it was shown is shown and asked for again") {
   x.check();
 }
 
+TEST_CASE("what leads to where it is denied by now is not asked for again") {
+  approval_scene x;
+  x.settings.by_name["act"].rules = {{"etc/*", "deny"}};
+  x.act->place = "new/x";
+  x.act->from = "content 1";
+  x.play({wants_act});
+  x.pass(1s);
+  const auto old = open_one(x);
+  x.act->place = "etc/x";
+  x.act->from = "content 2";
+  x.decide(old.id, proposal_outcome::approved);
+  x.run_out();
+  CHECK(x.act->acted.empty());
+  CHECK(x.undecided().empty());
+  CHECK(x.outcomes() == std::vector<std::string>{"denied"});
+  CHECK(x.error_code(0) == "approval_denied");
+  CHECK(events_of(x.reader->lines, "approval_required").size() == 1);
+  x.check();
+}
+
 TEST_CASE("what changes all the while is asked for each time, and ends") {
   approval_scene x;
   x.act->from = "0";
