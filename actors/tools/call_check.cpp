@@ -19,12 +19,17 @@ namespace {
 
 constexpr const char* op = "tool_call_parser";
 
+bool is_listed(const run_spec& spec, const std::string& tool) {
+  const bool ends = tool == "complete" &&
+                    (spec.agent.completion == "tool" || spec.completing);
+  return ends ||
+         std::ranges::find(spec.agent.tools, tool) != spec.agent.tools.end();
+}
+
 std::optional<error> find_unlisted(const run_spec& spec,
                                    const std::string& tool) {
   const auto& allowed = spec.agent.tools;
-  const bool ends = tool == "complete" &&
-                    (spec.agent.completion == "tool" || spec.completing);
-  const bool listed = ends || std::ranges::find(allowed, tool) != allowed.end();
+  const bool listed = is_listed(spec, tool);
   if (spec.registry->find(tool) != nullptr && listed) return {};
   if (listed && spec.nodes) return spec.nodes->problem(tool);
   std::string names;
@@ -83,6 +88,14 @@ std::optional<error> refusal_of(const run_spec& spec, const std::string& tool,
   if (!x.in_doubt.empty() && spec.approval == approve::all)
     return doubtful_call(tool, x.in_doubt);
   return {};
+}
+
+/// Of a call that was known before the process began.
+std::optional<error> taken_out(const run_spec& spec, const std::string& tool) {
+  if (is_listed(spec, tool)) return {};
+  return error{
+      errc::tool_not_found, op,
+      "the tool `" + tool + "` is not among the agent's tools any more"};
 }
 
 /// What only the tool can say of the call.
@@ -204,10 +217,21 @@ core::judged_call judge_now(const run_spec& spec, const tools::tool& tool,
 
 }  // namespace
 
+std::optional<error> find_refusal(const run_spec& spec, const tool_call& call) {
+  const auto* tool = spec.registry->find(call.tool);
+  if (tool == nullptr) return {};  // nobody will serve it
+  if (auto why = taken_out(spec, call.tool)) return why;
+  const auto arguments = nlohmann::json::parse(call.arguments);
+  const auto now = policy_of(**tool, spec.tool_settings, arguments);
+  return now ? refusal_of(spec, call.tool, *now) : std::nullopt;
+}
+
 core::judged_call judge(const run_spec& spec, const tool_call& call) {
   core::judged_call out{.place = call.judged, .keys = call.keys};
   const auto* tool = spec.registry->find(call.tool);
   if (tool == nullptr) return out;  // nobody will serve it
+  out.denied = taken_out(spec, call.tool);
+  if (out.denied) return out;
   try {
     return judge_now(spec, **tool, call);
   } catch (const std::exception& problem) {  // of ours: no memory, no folder

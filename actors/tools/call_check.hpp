@@ -38,6 +38,10 @@ void describe_call(tool_call& call, const std::string& text);
 /// that may block.
 bool takes_a_look(const run_spec& spec, const std::string& tool);
 
+/// Why it may not run, whoever agrees to it: a rule of now denies it, or its
+/// tool was taken from the agent's list. Looks at the file system for a moment.
+std::optional<error> find_refusal(const run_spec& spec, const tool_call& call);
+
 /// The same question once the call is about to begin. Looks at the file system
 /// for a moment.
 core::judged_call judge(const run_spec& spec, const tool_call& call);

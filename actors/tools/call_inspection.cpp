@@ -123,6 +123,11 @@ call_inspection inspect_call(const run_spec& spec, const tool_call& call,
                     "there is no tool `" + call.tool + "` any more"});
   call_inspection out;
   try {
+    if (auto why = find_refusal(spec, call)) {
+      out.failure = std::move(why);
+      out.refused = true;
+      return out;
+    }
     if (auto why = inspect(spec, **tool, call, grants, out))
       return unknown(std::move(*why));
   } catch (const std::exception& problem) {  // of ours: no memory, no folder

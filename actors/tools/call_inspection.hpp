@@ -21,6 +21,9 @@ struct run_spec;
 struct call_inspection {
   /// Why nothing is known: then nobody is asked, and nothing acts.
   std::optional<error> failure;
+  /// So, since it may not run whoever agrees to it: a question that is open
+  /// ends.
+  bool refused = false;
   std::string definition;  ///< SHA-256
   tools::call_preview preview;
   /// The preview names nothing that it was made from: what the call works on

@@ -134,10 +134,13 @@ void proposal_tracker_state::on_decision(decision_known& x) {
   }
 }
 
-/// What a person would be asked about is what would happen now.
+/// What a person would be asked about is what would happen now, if it may.
 void proposal_tracker_state::on_restored_look(const undecided_call& x,
                                               const call_inspection& seen) {
   const auto& shown = x.record;
+  if (seen.refused)
+    return settle(shown, events::proposal_outcome::denied,
+                  seen.failure->message);
   if (seen.failure || shown.definition.empty()) return;
   if (shown.definition != seen.definition || shown.basis != seen.preview.basis)
     settle(shown, events::proposal_outcome::cancelled, stale_reason);
@@ -312,10 +315,12 @@ void proposal_tracker_state::on_again(const undecided_call& x) {
 void proposal_tracker_state::refuse_resumed(const undecided_call& x,
                                             const call_inspection& seen) {
   const std::string why =
-      seen.failure ? "cannot be compared with what was approved (" +
-                         seen.failure->message + ")"
-                   : "is no longer what was approved: its tool, its program or "
-                     "what it works on has changed since";
+      seen.refused
+          ? "may not run by the rules of now (" + seen.failure->message + ")"
+      : seen.failure ? "cannot be compared with what was approved (" +
+                           seen.failure->message + ")"
+                     : "is no longer what was approved: its tool, its program "
+                       "or what it works on has changed since";
   answer({x.call.id, false,
           "the runtime stopped while this call was under way, and it " + why +
               "; it does not begin again, and its outcome is unknown: check "
