@@ -27,9 +27,9 @@ class message_assembler {
   [[nodiscard]] const std::string& refusal() const noexcept { return refusal_; }
   /// The last one seen; see `turn_state::text`.
   [[nodiscard]] const std::string& state() const noexcept { return state_; }
-  /// Bytes of text, reasoning and calls so far.
-  [[nodiscard]] std::uint64_t received() const noexcept {
-    return text_.size() + reasoning_.size() + call_bytes_;
+  /// Bytes of text and reasoning so far.
+  [[nodiscard]] std::uint64_t said() const noexcept {
+    return text_.size() + reasoning_.size();
   }
   /// Nothing more is read: the answer ends for its length.
   void cut_off() noexcept { finish_ = finish_reason::length; }

@@ -107,13 +107,18 @@ std::vector<assembly_event> tool_call_assembler::on_fragment(
     const bool empty = x.id.empty() && x.name.empty() && is_blank(x.arguments);
     if (empty) return out;
     if (calls_.size() >= limits_.most_calls) {
-      ++dropped_;
+      drop(x);
       return out;
     }
     at = begin(x, out);
   }
   append(*at, x, out);
   return out;
+}
+
+void tool_call_assembler::drop(const call_fragment& x) {
+  if (!x.id.empty() || !x.name.empty()) ++dropped_;
+  dropped_bytes_ += x.arguments.size();
 }
 
 // Another call began: the one before it is complete if it is whole. (Those
@@ -136,6 +141,9 @@ void tool_call_assembler::append(std::size_t at, const call_fragment& x,
                                  std::vector<assembly_event>& out) {
   auto& call = calls_[at];
   auto& p = progress_[at];
+  const bool behind = limits_.most_kept != 0 && at >= limits_.most_kept;
+  (behind ? dropped_bytes_ : received_) += x.arguments.size();
+  if (!behind) received_ += x.id.size() + x.name.size();
   if (p.over) return;
   if (call.provider_id.empty() && !x.id.empty()) {
     call.provider_id = x.id;
@@ -143,14 +151,14 @@ void tool_call_assembler::append(std::size_t at, const call_fragment& x,
   }
   if (call.name.empty())
     call.name = x.name;  // a repeated name is no more of it
-  if (limits_.max_arguments != 0 &&
+  if (!behind && limits_.max_arguments != 0 &&
       call.arguments.size() + x.arguments.size() > limits_.max_arguments) {
     p.over = true;
     call.arguments = std::string{cut_utf8(
         call.arguments + x.arguments.substr(0, kept_head + 1), kept_head)};
     return say(at, assembly_step::too_long, out);
   }
-  call.arguments += x.arguments;
+  if (!behind) call.arguments += x.arguments;
   p.tracker.feed(x.arguments);
   if ((p.said_whole || p.said_closed) && !is_blank(x.arguments)) {
     p.over = true;

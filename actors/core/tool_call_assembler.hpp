@@ -84,6 +84,9 @@ struct assembly_limits {
   /// Fragments of calls beyond the first so many are dropped: a broken server
   /// must not cost unbounded work, and no sane turn has so many.
   std::size_t most_calls = 16'384;
+  /// Of calls beyond the first so many no arguments are kept, as nobody
+  /// executes them; 0: of all are.
+  std::size_t most_kept = 0;
   /// Bytes of one call's arguments; 0: no limit.
   std::uint64_t max_arguments = 0;
 };
@@ -102,8 +105,14 @@ class tool_call_assembler {
   /// that come later are ignored.
   std::vector<assembly_event> on_turn_end(std::optional<finish_reason> finish);
 
-  /// Fragments that were dropped.
+  /// Calls beyond the most: fragments of them that have a name or an id.
   [[nodiscard]] std::size_t dropped() const noexcept { return dropped_; }
+  /// Bytes of arguments that came for calls of which none are kept …
+  [[nodiscard]] std::uint64_t dropped_bytes() const noexcept {
+    return dropped_bytes_;
+  }
+  /// … and bytes of all that came for the others.
+  [[nodiscard]] std::uint64_t received() const noexcept { return received_; }
 
   /// In order of first appearance.
   [[nodiscard]] const std::vector<assembled_call>& calls() const noexcept {
@@ -146,6 +155,7 @@ class tool_call_assembler {
   std::size_t begin(const call_fragment& x, std::vector<assembly_event>& out);
   void append(std::size_t at, const call_fragment& x,
               std::vector<assembly_event>& out);
+  void drop(const call_fragment& x);
   void close(std::size_t at, std::vector<assembly_event>& out);
   void say(std::size_t at, assembly_step step,
            std::vector<assembly_event>& out) const;
@@ -153,6 +163,8 @@ class tool_call_assembler {
 
   assembly_limits limits_;
   std::size_t dropped_ = 0;
+  std::uint64_t dropped_bytes_ = 0;
+  std::uint64_t received_ = 0;
   std::vector<assembled_call> calls_;
   std::vector<progress> progress_;
   std::unordered_map<address, std::size_t, address_hash> newest_;

@@ -88,10 +88,11 @@ void stream_consumer_state::on_bytes(const model_bytes& x) {
     cut_off();
 }
 
+/// With what calls add to it, which the parser knows.
 bool stream_consumer_state::is_too_long() const {
   const auto limit = spec->agent.max_turn_bytes;
-  return limit != 0 && (message.received() > limit ||
-                        decoder->kept() / kept_for_a_byte > limit);
+  return limit != 0 &&
+         (message.said() > limit || decoder->kept() / kept_for_a_byte > limit);
 }
 
 /// What came counts as a turn that ended for its length; the rest of the body
@@ -153,7 +154,7 @@ void stream_consumer_state::pass_on(turn_delta& delta, std::size_t bytes,
   answered = answered || first;
   if (first || brings) meter_chunk();
   if (!delta.fragments.empty()) {
-    call_fragments more{std::move(delta.fragments)};
+    call_fragments more{std::move(delta.fragments), message.said()};
     if (delta.pieces.empty() && bytes > 0) {
       more.bytes = std::exchange(bytes, 0);
       more.consumer = caf::actor_cast<caf::strong_actor_ptr>(self);

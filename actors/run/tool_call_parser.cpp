@@ -16,9 +16,10 @@ using core::assembly_step;
 
 constexpr const char* op = "tool_call_parser";
 
-/// Fragments of calls behind those that are looked at: with so many the turn
-/// has no end.
+/// Calls behind those that are looked at, and bytes of arguments that nobody
+/// keeps: with so many the turn has no end.
 constexpr std::size_t most_dropped = 16'384;
+constexpr std::uint64_t most_dropped_bytes = 64u << 20;
 
 error too_long_error(std::uint64_t limit) {
   return {errc::invalid_arguments, op,
@@ -49,11 +50,11 @@ error malformed_error() {
 }  // namespace
 
 std::size_t most_calls(std::uint32_t limit) {
-  // Each that is skipped costs some 11 KiB while the turn lasts.
-  constexpr std::size_t least = 1024;
-  constexpr std::size_t factor = 4;
+  // The model hears of each that is skipped, in a window that those before it
+  // have filled.
+  constexpr std::size_t least_skipped = 64;
   if (limit == 0) return core::assembly_limits{}.most_calls;
-  return std::max(least, limit * factor);
+  return limit + std::max<std::size_t>(least_skipped, limit);
 }
 
 void tool_call_parser_state::on_fragments(call_fragments& x) {
@@ -72,7 +73,10 @@ void tool_call_parser_state::take_fragments(const call_fragments& x) {
   }
   send_out();
   tell_writing();
-  if (has_no_end() && !cut) cut_turn();
+  if (has_no_end())
+    cut_turn(flood_error());
+  else if (is_too_long(x.said))
+    cut_turn({});
   if (x.bytes > 0)
     self->send(caf::actor_cast<stream_consumer_actor>(x.consumer),
                credit{x.bytes});
@@ -88,7 +92,13 @@ void tool_call_parser_state::tell_writing() {
 
 bool tool_call_parser_state::has_no_end() const {
   const bool limited = spec->agent.max_calls_per_turn > 0;
-  return assembler.dropped() > (limited ? most_dropped : 0);
+  return assembler.dropped() > (limited ? most_dropped : 0) ||
+         assembler.dropped_bytes() > most_dropped_bytes;
+}
+
+bool tool_call_parser_state::is_too_long(std::uint64_t said) const {
+  const auto limit = spec->agent.max_turn_bytes;
+  return limit != 0 && said + assembler.received() > limit;
 }
 
 /// Nothing: the limit has told the model already, and the run goes on. An error
@@ -102,11 +112,11 @@ std::optional<error> tool_call_parser_state::flood_error() const {
                    "turn was cut"};
 }
 
-void tool_call_parser_state::cut_turn() {
-  cut = true;
+void tool_call_parser_state::cut_turn(std::optional<error> why) {
+  if (std::exchange(cut, true)) return;
   const auto from = caf::actor_cast<stream_consumer_actor>(
       caf::actor_cast<caf::strong_actor_ptr>(consumer));
-  if (from) self->send(from, broken_turn{flood_error()});
+  if (from) self->send(from, broken_turn{std::move(why)});
 }
 
 void tool_call_parser_state::on_over(turn_over& x) {
@@ -121,6 +131,8 @@ void tool_call_parser_state::take_over(turn_over& x) {
   // It may have ended before the consumer heard that it is cut: what came
   // behind the bound is not known, so it did not end well.
   if (has_no_end() && !x.turn.failure) x.turn.failure = flood_error();
+  if (is_too_long(x.turn.text.size() + x.turn.reasoning.size()))
+    x.turn.finish = finish_reason::length;
   if (assembler.dropped() > 0)
     log_run(log_level::warn, spec->run,
             "of the calls of one turn only the first " +
@@ -199,18 +211,19 @@ void tool_call_parser_state::check(pending& x) {
   const bool behind = limit > 0 && call.index >= limit;
   const bool complete =
       x.how == assembly_step::whole || x.how == assembly_step::closed;
-  if (!spec->looks || !takes_a_look(*spec, call.tool))
+  if (behind)
+    describe_call(call, x.raw.arguments);
+  else if (!spec->looks || !takes_a_look(*spec, call.tool))
     call.rejection = check_call(*spec, call, x.raw.arguments);
-  else if (complete && !behind && !stopped)
+  else if (complete && !stopped)
     x.looking = true;
   else
     describe_call(call, x.raw.arguments);
   if (behind)
     call.rejection = error{errc::truncated, op,
                            "a turn may have " + std::to_string(limit) +
-                               " tool calls, and this one came behind them, so "
-                               "it was not executed; ask for it again in "
-                               "another turn if it is still needed"};
+                               " tool calls: not executed, ask for it again in "
+                               "another one"};
 }
 
 bool tool_call_parser_state::make(pending& x) {
@@ -325,7 +338,8 @@ tool_call_parser_actor::behavior_type tool_call_parser(
   st.muxer = std::move(muxer);
   const auto& agent = st.spec->agent;
   st.assembler = core::tool_call_assembler{
-      {most_calls(agent.max_calls_per_turn), agent.max_argument_bytes}};
+      {most_calls(agent.max_calls_per_turn), agent.max_calls_per_turn,
+       agent.max_argument_bytes}};
   const auto run = [self](const char* handler, auto f) {
     run_handler(self, self->state.spec->faults, handler, std::move(f));
   };

@@ -73,8 +73,10 @@ struct tool_call_parser_state {
   void tell_writing();
   /// It has far more calls than any turn may have.
   [[nodiscard]] bool has_no_end() const;
+  /// Calls that may run are part of the limit on a turn's bytes.
+  [[nodiscard]] bool is_too_long(std::uint64_t said) const;
   [[nodiscard]] std::optional<error> flood_error() const;
-  void cut_turn();
+  void cut_turn(std::optional<error> why);
 
   tool_call_parser_actor::pointer self;
   run_spec_ptr spec;

@@ -74,6 +74,51 @@ TEST_CASE("without a limit all calls of a turn run") {
   }
 }
 
+TEST_CASE("thousands of long calls behind the limit cost the run nothing") {
+  const std::string tool = GENERATE("look", "act");
+  actor_fixture x;
+  x.begin();
+  x.approval = approve::all;
+  x.look->says = x.act->says = "ok";
+  std::string calls;
+  for (int i = 0; i < 6000; ++i)
+    calls += model_calls(i, tool, {{"n", i}, {"text", std::string(1000, 'x')}});
+  x.provider->answers = {calls + model_stops("tool_calls"), the_end};
+  run(x, x.make_spec());  // limits as people have them
+  CHECK(x.look->acted.size() + x.act->acted.size() == 256);
+  CHECK(outcomes(x, "ok") == 256);
+  CHECK(outcomes(x, "skipped") == 256);
+  REQUIRE(x.provider->requests.size() == 2);
+  // What they asked for is kept of those that ran.
+  CHECK(x.provider->requests[1].size() < 256 * 1000 + 200'000);
+  CHECK(events_of(x.reader->lines, "error").empty());
+  CHECK(events_of(x.reader->lines, "final_answer").size() == 1);
+}
+
+TEST_CASE("arguments without end behind the limit end their turn alone") {
+  actor_fixture x;
+  x.begin();
+  std::string endless = model_calls(0, "look") + model_calls(1, "look");
+  const auto more =
+      json{{"choices",
+            {{{"index", 0},
+              {"delta",
+               {{"tool_calls",
+                 {{{"index", 1},
+                   {"function",
+                    {{"arguments", std::string(1u << 20, ' ')}}}}}}}}}}}};
+  for (int i = 0; i < 66; ++i) endless += "data: " + more.dump() + "\n\n";
+  x.provider->answers = {endless + scripted_model::hold, the_end};
+  auto spec = x.make_spec();
+  spec->agent.max_calls_per_turn = 1;
+  run(x, spec);
+  CHECK(x.provider->cancelled.size() == 1);
+  CHECK(x.provider->requests.size() == 2);
+  CHECK(outcomes(x, "ok") == 1);
+  CHECK(outcomes(x, "skipped") == 1);
+  CHECK(events_of(x.reader->lines, "final_answer").size() == 1);
+}
+
 TEST_CASE("a turn of calls without end is cut, and the run goes on") {
   actor_fixture x;
   x.begin();
@@ -81,13 +126,12 @@ TEST_CASE("a turn of calls without end is cut, and the run goes on") {
   const std::string tool = GENERATE("look", "act");
   // The stream would stay open for ever, or ends by itself.
   const bool ends = GENERATE(false, true);
-  x.provider->answers = {many(ends ? 1100 : 21'000, tool) +
+  x.provider->answers = {many(ends ? 100 : 21'000, tool) +
                              (ends ? model_stops("tool_calls")
                                    : std::string{scripted_model::hold}),
                          the_end};
   auto spec = x.make_spec();
   spec->agent.max_calls_per_turn = 4;
-  spec->model.context_window = 0;  // 1,024 results are too long for most
   run(x, spec);
   REQUIRE(x.provider->requests.size() == 2);
   if (!ends) CHECK(x.provider->cancelled.size() == 1);
@@ -95,7 +139,7 @@ TEST_CASE("a turn of calls without end is cut, and the run goes on") {
   const bool acts = ends || tool == "look";
   CHECK(x.look->acted.size() + x.act->acted.size() == (acts ? 4 : 0));
   CHECK(outcomes(x, "ok") == (acts ? 4 : 0));
-  CHECK(outcomes(x, "skipped") == (acts ? 1020 : 1024));
+  CHECK(outcomes(x, "skipped") == (acts ? 64 : 68));
   CHECK(events_of(x.reader->lines, "error").empty());
   CHECK(events_of(x.reader->lines, "final_answer").size() == 1);
 }
