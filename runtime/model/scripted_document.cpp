@@ -22,7 +22,7 @@ using nlohmann::json;
 
 /// Scripts hold what models say, which may be long.
 constexpr toml_limits script_limits{
-    .bytes = largest_script, .depth = 128, .items = 1u << 20};
+    .bytes = largest_script, .depth = 128, .items = most_script_items};
 
 std::string to_place(const toml::source_region& x) {
   return std::to_string(x.begin.line) + ":" + std::to_string(x.begin.column);
@@ -167,6 +167,10 @@ expected<script_document> parse_document(std::string_view text,
       return invalid(name +
                      ": no JSON: holds a NUL byte, or nests deeper than " +
                      std::to_string(deepest_json) + " levels");
+    if (holds_more_items(text, most_script_items))
+      return invalid(name + ": holds more than " +
+                     std::to_string(most_script_items) +
+                     " keys and items: split it");
     try {
       out.root = json::parse(text);
     } catch (const json::exception& e) {  // also for numbers that do not fit

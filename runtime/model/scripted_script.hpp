@@ -92,6 +92,8 @@ struct script {
 
 /// A longer script is refused.
 inline constexpr std::size_t largest_script = std::size_t{64} << 20;
+/// Each costs many times its bytes once it is read.
+inline constexpr std::size_t most_script_items = std::size_t{1} << 20;
 
 /// Reads a script file; TOML, or JSON if its name ends in ".json". Errors are
 /// `invalid_config` (`not_found` if it cannot be read), all at once, each with

@@ -136,6 +136,28 @@ TEST_CASE("text that is no TOML or JSON is refused with its place") {
   CHECK(has(problems("[]", script_format::json), "not an object"));
 }
 
+TEST_CASE("a script has its most keys and items, whatever its language") {
+  const auto list = [](std::size_t n) {
+    std::string out = "[0";
+    for (std::size_t i = 1; i < n; ++i) out += ",0";
+    return out + "]";
+  };
+  const std::string too_many = "more than 1048576 keys and items";
+  CHECK(has(problems("steps = " + list(1u << 20)), too_many));
+  const auto in_json = [&](std::size_t n) {
+    return problems(R"({"steps":[{"call":{"tool":"t","arguments":{"a":)" +
+                        list(n) + "}}}]}",
+                    script_format::json);
+  };
+  const std::size_t around = 6;
+  CHECK(in_json((1u << 20) - around) == "none");
+  CHECK(has(in_json((1u << 20) - around + 1), too_many));
+  // What stands in texts is none.
+  CHECK(has(problems(R"({"steps":")" + std::string(2u << 20, ',') + R"("})",
+                     script_format::json),
+            "is not a list of tables"));
+}
+
 TEST_CASE("all mistakes of a script are told at once, with their places") {
   const auto text = problems(R"(chunk = -1
 [[steps]]
