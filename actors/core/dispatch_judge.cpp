@@ -37,7 +37,7 @@ dispatch_effects dispatch_queue::on_moved(const call_id& id,
   }
   end_work(*x);
   if (x->at == phase::stopping) {
-    settle(*x, failed(x->stop_as, without_doubt(*x->stop_error), attempt), out);
+    settle(*x, failed(x->stop_as, stop_error(*x, false), attempt), out);
   } else if (++x->moves > limits_.most_moves) {
     settle(*x,
            failed(outcome::failed,

@@ -179,7 +179,15 @@ void dispatch_queue::stop_for(entry& x, drain_reason why, dispatch_effects& out,
   if (was_cut(x)) return settle(x, cut_result(x.attempt), out);
   const bool may_have_acted = x.attempt > 0 && x.call.eff == effect::mutating &&
                               x.at != phase::committing;
-  stop(x, outcome_of(why), drain_error(why, may_have_acted, by), out, now);
+  if (may_have_acted)
+    x.unbegun_error = drain_error(why, call_reach::unbegun, by);
+  const auto far =
+      may_have_acted ? call_reach::in_doubt : call_reach::cut_short;
+  stop(x, outcome_of(why), drain_error(why, far, by), out, now);
+}
+
+error dispatch_queue::stop_error(const entry& x, bool began) {
+  return began || !x.unbegun_error ? *x.stop_error : *x.unbegun_error;
 }
 
 void dispatch_queue::stop(entry& x, outcome how, error why,

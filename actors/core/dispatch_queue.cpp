@@ -11,23 +11,19 @@ using namespace dispatch_detail;
 
 namespace {
 
-const std::string doubt =
-    "; it may have taken effect, check before you repeat it";
+std::string told_reach(call_reach x) {
+  switch (x) {
+    case call_reach::unbegun: return "; it did not begin";
+    case call_reach::cut_short: return "; it did not run to its end";
+    case call_reach::in_doubt: break;
+  }
+  return "; it may have taken effect, check before you repeat it";
+}
 
 }  // namespace
 
-error without_doubt(error why) {
-  if (why.message.ends_with(doubt)) {
-    why.message.resize(why.message.size() - doubt.size());
-    why.message += "; it did not begin";
-  }
-  return why;
-}
-
-error drain_error(drain_reason why, bool may_have_acted,
-                  const std::string& by) {
-  const std::string tail =
-      may_have_acted ? doubt : "; it did not run to its end";
+error drain_error(drain_reason why, call_reach how_far, const std::string& by) {
+  const auto tail = told_reach(how_far);
   switch (why) {
     case drain_reason::cancelled:
       return {errc::cancelled, op, "the run was cancelled" + tail};
@@ -74,7 +70,8 @@ dispatch_effects dispatch_queue::on_call(tool_call call, time_point now) {
   if (draining_) {
     settle(x,
            failed(outcome::interrupted,
-                  drain_error(drain_reason::interrupted, false), 0),
+                  drain_error(drain_reason::interrupted, call_reach::cut_short),
+                  0),
            out);
     finish_drain(out);
     return out;
@@ -212,9 +209,7 @@ dispatch_effects dispatch_queue::on_result(
     // Whoever had it says when it begins, before anything else.
     const bool began = x->last_sign >= x->queued_at ||
                        result.how == outcome::ok || last_progress != 0;
-    auto stopped =
-        failed(x->stop_as,
-               began ? *x->stop_error : without_doubt(*x->stop_error), attempt);
+    auto stopped = failed(x->stop_as, stop_error(*x, began), attempt);
     stopped.output = std::move(result.output);
     stopped.metadata = std::move(result.metadata);
     stopped.took = now - x->started_at;

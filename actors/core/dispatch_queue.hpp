@@ -243,6 +243,7 @@ class dispatch_queue {
     std::uint32_t moves = 0;      ///< attempts that did not act, see `on_moved`
     outcome stop_as = outcome::cancelled;
     std::optional<error> stop_error;
+    std::optional<error> unbegun_error;  ///< instead, if it had not begun
     time_point queued_at{};
     time_point started_at{};
     time_point last_sign{};
@@ -274,6 +275,7 @@ class dispatch_queue {
               std::optional<std::uint64_t> last_progress = {});
   void stop(entry& x, outcome how, error why, dispatch_effects& out,
             time_point now);
+  [[nodiscard]] static error stop_error(const entry& x, bool began);
   void stop_for(entry& x, drain_reason why, dispatch_effects& out,
                 time_point now, const std::string& by = {});
   bool reuse(entry& x, dispatch_effects& out);
@@ -351,12 +353,16 @@ class dispatch_queue {
   std::uint64_t late_ = 0;
 };
 
+/// How far a call came that ends before its time.
+enum class call_reach : std::uint8_t {
+  unbegun,
+  cut_short,  ///< it may have begun, and changes nothing; or waited
+  in_doubt,   ///< it may have taken effect
+};
+
 /// The outcome of a drained call as an error for the model.
 /// `by`: of a call that was cancelled alone, who or what did; may be empty.
-error drain_error(drain_reason why, bool may_have_acted,
+error drain_error(drain_reason why, call_reach how_far,
                   const std::string& by = {});
-
-/// The same of a call that has not begun after all.
-error without_doubt(error why);
 
 }  // namespace riffle::core

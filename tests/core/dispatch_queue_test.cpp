@@ -107,6 +107,21 @@ TEST_CASE("a call that never began is not said to have taken effect") {
   CHECK((why.find("it did not begin") != std::string::npos) != began);
 }
 
+TEST_CASE("what ends a call keeps its words where they end like doubt") {
+  dispatch_queue x;
+  x.on_call(write(a), t0);
+  x.on_gate(true, t0);
+  x.on_intent_committed(a, 1, t0);
+  const std::string words =
+      "not its arguments; it may have taken effect, check before you repeat it";
+  x.on_malformed(a, {errc::invalid_arguments, "test", words}, t0);
+  call_result stopped;
+  stopped.how = outcome::cancelled;
+  const auto out = x.on_result(a, 1, stopped, 0, t0 + 1s);
+  REQUIRE(out.size() == 1);
+  CHECK(std::get<settle_call>(out.at(0)).result.err->message == words);
+}
+
 TEST_CASE("complete does not wait for abandoned work") {
   dispatch_queue x;
   x.on_call(read(a), t0);

@@ -241,7 +241,10 @@ void obvious_queue::stop_for(entry& x, drain_reason why, dispatch_effects& out,
   if (settle_if_cut(x, out)) return;
   const bool may_have_acted = x.attempt > 0 && x.call.eff == effect::mutating &&
                               x.at != phase::committing;
-  stop(x, outcome_of(why), drain_error(why, may_have_acted), out, now);
+  if (may_have_acted) x.unbegun_error = drain_error(why, call_reach::unbegun);
+  const auto far =
+      may_have_acted ? call_reach::in_doubt : call_reach::cut_short;
+  stop(x, outcome_of(why), drain_error(why, far), out, now);
 }
 
 void obvious_queue::stop(entry& x, outcome how, error why,

@@ -38,7 +38,8 @@ dispatch_effects obvious_queue::on_call(tool_call call, time_point now) {
   if (draining_) {
     settle(x,
            failed(outcome::interrupted,
-                  drain_error(drain_reason::interrupted, false), 0),
+                  drain_error(drain_reason::interrupted, call_reach::cut_short),
+                  0),
            out);
     finish_drain(out);
     return out;
@@ -179,8 +180,8 @@ dispatch_effects obvious_queue::on_result(
   --in_flight_;
   if (x->at == phase::stopping) {
     const bool ok = result.how == outcome::ok || last_progress != 0;
-    if (!ok && x->last_sign < x->queued_at)
-      x->stop_error = without_doubt(*x->stop_error);
+    if (!ok && x->last_sign < x->queued_at && x->unbegun_error)
+      x->stop_error = x->unbegun_error;
     auto stopped = failed(x->stop_as, *x->stop_error, attempt);
     stopped.output = std::move(result.output);
     stopped.metadata = std::move(result.metadata);

@@ -95,6 +95,7 @@ class obvious_queue {
     bool at_node = false;         ///< on another machine
     outcome stop_as = outcome::cancelled;
     std::optional<error> stop_error;
+    std::optional<error> unbegun_error;
     time_point queued_at{};
     time_point started_at{};
     time_point last_sign{};
