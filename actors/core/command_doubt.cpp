@@ -9,6 +9,7 @@
 
 #include "actors/core/command_pattern.hpp"
 #include "actors/core/command_table.hpp"
+#include "actors/core/program_files.hpp"
 #include "actors/core/sed_script.hpp"
 
 namespace riffle::core {
@@ -230,40 +231,11 @@ may_be judge_program(shell_words x, const command_pattern& rule) {
                        renames_files(without_folders(name)));
 }
 
-/// The path of a program that the rule names; `docs/rm.md` is none. A pattern
-/// is one in a folder of programs.
-bool is_its_file(const shell_word& x, const command_pattern& rule) {
-  const auto slash = x.text.rfind('/');
-  if (rule.any() || slash == std::string::npos) return false;
-  const auto name = without_folders(x.text);
-  if (!is_plain(x) &&
-      std::string_view{x.text}.substr(0, slash).ends_with("bin"))
-    return rule.may_name(name);
-  const auto dot = std::min(name.find('.'), name.size());
-  return rule.names(name) &&
-         name.find_first_not_of("0123456789.", dot) == name.npos;
-}
-
-/// A program may give again what a file holds: under another name it is the
-/// same program.
-bool reads_its_file(std::string_view name, shell_words rest,
-                    const command_pattern& rule) {
-  const bool looks = matches_any(
-      "ls dir stat file test [ [[ echo printf : true false which whereis type "
-      "whatis basename dirname realpath readlink du df cmp md5sum sha1sum "
-      "sha256sum mkdir rmdir touch cd pwd command hash",
-      name);
-  return std::ranges::any_of(rest, [&](const shell_word& x) {
-    return (!looks || x.target) && is_its_file(x, rule);
-  });
-}
-
 may_be judge_command(shell_words x, const command_pattern& rule, int depth) {
   const auto direct = rule.direct(x);
   if (direct != may_be::no) return direct;
   const auto rest = x.subspan(1);
-  if (reads_its_file(without_folders(x[0].text), rest, rule))
-    return may_be::doubt;
+  if (reads_program(x, rule)) return may_be::doubt;
   if (x[0].target) return may_be::no;
   const auto* row = find_command(without_folders(x[0].text));
   if (row == nullptr) return judge_program(x, rule);
@@ -353,8 +325,9 @@ bool tells_make(const shell_line& line, const command_pattern& rule) {
 
 may_be compare(const shell_line& line, std::string_view pattern) {
   const command_pattern rule{pattern};
-  auto worst =
-      line.clear && !tells_make(line, rule) ? may_be::no : may_be::doubt;
+  const bool seen = line.clear && !tells_make(line, rule) &&
+                    !reads_program_elsewhere(line, rule);
+  auto worst = seen ? may_be::no : may_be::doubt;
   for (const auto& part : line.parts) {
     worst = std::max(worst, judge(part, rule, 0));
     if (worst == may_be::no) worst = judge_lists(part, rule);

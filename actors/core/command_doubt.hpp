@@ -32,12 +32,15 @@ enum class may_be : std::uint8_t {
 /// - values of variables are text for whatever looks at them, and make's are
 ///   commands (`CC='rm x #' make y.o`);
 /// - where a redirection leads to is a word as well; words that begin a list
-///   (`do`, `then`) do so anywhere.
+///   (`do`, `then`) do so anywhere;
+/// - who reads the program's file may give it another name: a path to it, its
+///   bare name where the line leads to a folder of programs, and what the line
+///   has found out about where it is, are in doubt (program_files.hpp).
 ///
 /// By design it does not see what a program does by itself, or because of what
-/// files hold: `cat /bin/rm > q; ./q`, `make` with a Makefile just written, a
-/// hook, a `.gitconfig`. Rules are no sandbox. What it costs is linear in the
-/// line; a line of very many words or lists is in doubt instead.
+/// files hold: `make` with a Makefile just written, a hook, a `.gitconfig`.
+/// Rules are no sandbox. What it costs is linear in the line; a line of very
+/// many words or lists is in doubt instead.
 may_be compare(const shell_line& line, std::string_view pattern);
 
 }  // namespace riffle::core

@@ -243,6 +243,30 @@ TEST_CASE("a program may get another name, or a script from where cd led") {
   CHECK(of("python3 3.py", rules).in_doubt.empty());
 }
 
+TEST_CASE("whoever reads a denied program is held, however it is named") {
+  hold_all({"awk 1 /bin/zap > q", "sed '' //bin/zap > q", "jq -R . /bin/zap",
+            "awk 'BEGIN { while ((getline l < f) > 0) print l }' f=/bin/zap",
+            "awk 'BEGIN { ARGV[1] = \"/bin/z\" \"ap\"; ARGC = 2 } 1'"});
+  hold_all({"(cd /bin; cat zap) > q", "cd /usr/bin/../bin/. && awk 1 zap",
+            "pushd /usr/local/sbin > /dev/null; cat zap",
+            "cd /; cd bin; cat zap", "builtin cd /bin; cat < zap > q",
+            "cd $d; cat zap > q", "cd /b?n; cat zap", "cd /bin; cat z?p",
+            "cd /bin; echo x > zap", "CDPATH=/ cd bin; cat zap",
+            "grep -rh '' /bin --include=zap > q", "{ cd /bin; cat -- zap; }"});
+  hold_all({"cat $(which zap) > q", "p=$(command -v zap); cat \"$p\" > q",
+            "read p < <(type -P zap); head $p", "cat $(whereis -b zap) > q",
+            "f=$(find / -name zap); cp $f q"});
+  for (const auto* x :
+       {"cd src && cat zap", "cd .. && grep zap a", "which zap && ls /bin",
+        "cd /bin && ls zap", "cd /bin && cat zip", "ls /usr/bin && cat a",
+        "which zap; echo \"$HOME\"", "cd bin && ls && cd .. && cat a",
+        "awk '{ print $1 }' a"}) {
+    CAPTURE(x);
+    CHECK(of(x, no_zap).in_doubt.empty());
+    CHECK(of(x, no_zap).policy != deny);
+  }
+}
+
 TEST_CASE("names of variables are evaluated, and some steer programs") {
   hold_all({"z='a[$'; z+='(bin/zap x)0]'; read \"$z\" <<< 1",
             "z='a[$'; z+='(bin/zap x)0]'; RANDOM=z",

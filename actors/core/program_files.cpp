@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include "actors/core/program_files.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "actors/core/command_table.hpp"
+
+namespace riffle::core {
+
+namespace {
+
+/// The path of a program that the rule names; `docs/rm.md` is none. A pattern
+/// is one in a folder of programs.
+bool is_its_file(const shell_word& x, const command_pattern& rule) {
+  const auto slash = x.text.rfind('/');
+  if (rule.any() || slash == std::string::npos) return false;
+  const auto name = without_folders(x.text);
+  if (!is_plain(x) &&
+      std::string_view{x.text}.substr(0, slash).ends_with("bin"))
+    return rule.may_name(name);
+  const auto dot = std::min(name.find('.'), name.size());
+  return rule.names(name) &&
+         name.find_first_not_of("0123456789.", dot) == name.npos;
+}
+
+/// Shows names, sizes or digests of files, or words, and never what is in them.
+bool only_looks(std::string_view name) {
+  return matches_any(
+      "ls dir stat file test [ [[ echo printf : true false which whereis type "
+      "whatis basename dirname realpath readlink du df cmp md5sum sha1sum "
+      "sha256sum mkdir rmdir touch cd pushd popd pwd command hash",
+      name);
+}
+
+/// What stands behind `--option=`, or all of it.
+std::string_view value_of(std::string_view x) {
+  const auto equals = x.rfind('=');
+  return equals == x.npos ? x : x.substr(equals + 1);
+}
+
+/// The last folder that a path leads to, as it is written.
+std::string_view last_folder(std::string_view path) {
+  std::size_t up = 0;
+  while (!path.empty()) {
+    const auto slash = path.rfind('/');
+    const auto name = without_folders(path);
+    path = slash == path.npos ? std::string_view{} : path.substr(0, slash);
+    if (name == "..")
+      ++up;
+    else if (!name.empty() && name != "." && up-- == 0)
+      return name;
+  }
+  return {};
+}
+
+bool holds_programs(std::string_view path) {
+  return matches_any("*bin libexec git-core X11", last_folder(path));
+}
+
+bool is_step(const shell_word& x) {
+  return x.text == "cd" || x.text == "pushd";
+}
+
+/// Where relative names may be those of programs.
+bool leads_to_programs(const shell_part& part) {
+  bool after_step = false;
+  for (const auto& x : part) {
+    const auto path = value_of(x.text);
+    if (after_step ? !is_plain(x) || holds_programs(path)
+                   : path.find('/') != path.npos && holds_programs(path))
+      return true;
+    after_step = after_step || is_step(x);
+  }
+  return false;
+}
+
+bool names_program(const shell_word& x, const command_pattern& rule) {
+  return rule.may_name(value_of(x.text));
+}
+
+/// Tells where the program is.
+bool looks_for_program(const shell_part& part, const command_pattern& rule) {
+  const auto tells = std::ranges::find_if(part, [](const shell_word& x) {
+    return matches_any("which type whereis command hash find locate",
+                       without_folders(x.text));
+  });
+  return std::any_of(tells, part.end(), [&](const shell_word& x) {
+    return rule.names(without_folders(value_of(x.text)));
+  });
+}
+
+/// `f` of a word of a command that may read it.
+template <class F>
+bool any_read(const shell_line& line, F f) {
+  return std::ranges::any_of(line.parts, [&](const shell_part& part) {
+    const bool looks =
+        part.empty() || only_looks(without_folders(part[0].text));
+    return std::any_of(
+        part.begin() + (part.empty() ? 0 : 1), part.end(),
+        [&](const shell_word& x) { return (!looks || x.target) && f(x); });
+  });
+}
+
+}  // namespace
+
+bool reads_program(shell_words command, const command_pattern& rule) {
+  const bool looks = only_looks(without_folders(command[0].text));
+  return std::ranges::any_of(command.subspan(1), [&](const shell_word& x) {
+    return (!looks || x.target) && is_its_file(x, rule);
+  });
+}
+
+bool reads_program_elsewhere(const shell_line& line,
+                             const command_pattern& rule) {
+  if (rule.any()) return false;
+  const auto names = [&](const shell_word& x) {
+    return names_program(x, rule);
+  };
+  if (std::ranges::any_of(line.parts, leads_to_programs) &&
+      any_read(line, names))
+    return true;
+  const bool looked_for = std::ranges::any_of(
+      line.parts,
+      [&](const shell_part& part) { return looks_for_program(part, rule); });
+  return looked_for &&
+         any_read(line, [](const shell_word& x) { return !is_plain(x); });
+}
+
+}  // namespace riffle::core

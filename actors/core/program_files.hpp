@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Who reads the file of a program may write it under another name.
+
+#include "actors/core/command_pattern.hpp"
+#include "actors/core/shell_parts.hpp"
+
+namespace riffle::core {
+
+/// Whether a command may give again what the file of a program that the rule
+/// names holds: the path of it is a word, or a target, of a command that does
+/// more than look at names.
+bool reads_program(shell_words command, const command_pattern& rule);
+
+/// The same of a line in which a command leads to the folder of programs, or
+/// looks for where they are, and another one reads it by its bare name, or by
+/// what was found.
+bool reads_program_elsewhere(const shell_line& line,
+                             const command_pattern& rule);
+
+}  // namespace riffle::core
