@@ -23,7 +23,7 @@ sqlite_journal::sqlite_journal(std::filesystem::path data_dir,
       checkpoints_{
           file_,
           {options_.mode, options_.checkpoint_pages,
-           4 * options_.checkpoint_pages, std::chrono::milliseconds{500},
+           4 * options_.checkpoint_pages, options_.checkpoint_wait,
            [this](const std::string& text) { note(text); }}},
       readers_{file_, options_.readers, options_.timeout},
       queue_{options_.group,

@@ -38,6 +38,9 @@ struct sqlite_options {
   /// Pages in the write-ahead log at which it is copied into the main file;
   /// at four times as many, writers wait for it.
   int checkpoint_pages = 4000;
+  /// Longest wait for readers then, who may be in the middle of a page of
+  /// events; behind it the log grows by half before anybody waits again.
+  std::chrono::milliseconds checkpoint_wait{500};
   /// Bytes and rows in the log of commits at which it is moved into rows of
   /// the runs.
   std::uint64_t log_bytes = std::uint64_t{4} << 20;

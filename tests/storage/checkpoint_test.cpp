@@ -16,9 +16,11 @@ using namespace riffle::testing;
 namespace {
 
 std::unique_ptr<storage::sqlite_journal> open_with(
-    const std::filesystem::path& folder, int pages) {
+    const std::filesystem::path& folder, int pages,
+    std::chrono::milliseconds wait = std::chrono::milliseconds{500}) {
   storage::sqlite_options options;
   options.checkpoint_pages = pages;
+  options.checkpoint_wait = wait;
   auto made = storage::sqlite_journal::open(folder, std::move(options));
   REQUIRE(made);
   return std::move(*made);
@@ -48,7 +50,9 @@ TEST_CASE(
   constexpr int pages = 64;
   constexpr std::uintmax_t bound = 16UL * pages * 4200UL;
   scratch_folder folder;
-  const auto journal = open_with(folder.path(), pages);
+  // However slow the machine: each of its readers ends, and is waited for.
+  const auto journal =
+      open_with(folder.path(), pages, scaled(std::chrono::minutes{1}));
   REQUIRE(journal->open_run(make_run("ses_1", "run_1")));
   std::atomic<bool> over = false;
   std::atomic<int> unread = 0;
