@@ -134,7 +134,12 @@ program::program(const fs::path& binary, const work_folder& folder,
   // Named, and so trusted; "" for who wants it to be found.
   if (fs::exists(folder.path() / "riffle.toml"))
     variables.emplace("RIFFLE_CONFIG", "riffle.toml");
+  // Nothing of whoever runs the tests is read or written.
+  variables.emplace("HOME", (folder.path() / "home").string());
   variables.emplace("XDG_STATE_HOME", (folder.path() / "state").string());
+  for (const auto* name :
+       {"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"})
+    variables.emplace(name, "");
   pid_ = ::fork();
   REQUIRE(pid_ >= 0);
   if (pid_ != 0) return;
