@@ -5,6 +5,7 @@
 #include <map>
 
 #include "runtime/cli/view/results.hpp"
+#include "tests/cli/parsing.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace riffle;
@@ -21,6 +22,19 @@ TEST_CASE("a completed run in which nobody could be asked is 3") {
   CHECK(status_of(run_status::completed, std::nullopt, true) == 3);
   CHECK(status_of(run_status::failed, errc::model_error, true) == 1);
   CHECK(status_of(run_status::cancelled, errc::timeout, true) == 124);
+}
+
+TEST_CASE("the help of what runs tasks says what 3 means") {
+  for (const std::vector<std::string>& of : {std::vector<std::string>{"--help"},
+                                             {"run", "--help"},
+                                             {"plan", "--help"}}) {
+    auto text = testing::parsed<leave_command>(of).out;
+    std::ranges::replace(text, '\n', ' ');
+    CAPTURE(of);
+    CHECK(testing::has(
+        text,
+        "3 completed, but calls were denied since nobody could be asked"));
+  }
 }
 
 TEST_CASE("a completed run is 0, whatever else") {

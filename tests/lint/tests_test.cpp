@@ -136,15 +136,18 @@ struct promise {
   std::string tests;  ///< where it is tested
 };
 
-/// The rows of the table of the adversarial suites.
-std::vector<promise> promises() {
-  std::ifstream in{tests / "README.md"};
+/// The rows of a table whose first line begins so, each of so many cells; the
+/// first and the third tell its name and its tests.
+std::vector<promise> rows_of(const std::string& page, const std::string& head,
+                             std::size_t width) {
+  std::ifstream in{tests / page};
   std::vector<promise> all;
   bool below = false;
   for (std::string line; std::getline(in, line);) {
-    below = below || line.starts_with("| Name | Promise |");
-    if (!below || !line.starts_with("| ") || line.starts_with("| Name |"))
-      continue;
+    const bool is_head = line.starts_with(head);
+    below = below || is_head;
+    if (!below || is_head || !line.starts_with("| ")) continue;
+    if (line.ends_with(" |")) line.resize(line.size() - 2);
     std::vector<std::string> cells;
     const std::string_view between = " | ";
     for (std::size_t at = 2; at != std::string::npos;) {
@@ -152,10 +155,26 @@ std::vector<promise> promises() {
       cells.push_back(line.substr(at, end - at));
       at = end == std::string::npos ? end : end + between.size();
     }
-    INFO(line.substr(0, 60));
-    REQUIRE(cells.size() == 4);
+    INFO(page << ": " << line.substr(0, 60));
+    REQUIRE(cells.size() == width);
     all.push_back({cells[0], cells[2]});
   }
+  return all;
+}
+
+/// Of the suites, one by one.
+std::vector<promise> suites() {
+  return rows_of("README.md", "| Name | Promise |", 4);
+}
+
+/// Of what attacks found, point by point.
+std::vector<promise> points() {
+  return rows_of("adversarial.md", "| Point | Promise |", 3);
+}
+
+std::vector<promise> promises() {
+  auto all = suites();
+  for (auto& x : points()) all.push_back(std::move(x));
   return all;
 }
 
@@ -192,13 +211,23 @@ std::string joined(const std::string& text) {
 
 TEST_CASE("the rows of the table of promises have names of their own") {
   std::set<std::string> names;
-  for (const auto& row : promises()) {
+  for (const auto& row : suites()) {
     INFO(row.name);
     CHECK(names.insert(row.name).second);
     CHECK(row.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") ==
           std::string::npos);
   }
   CHECK(names.size() > 90);
+}
+
+TEST_CASE("each point that attacks found names tests") {
+  std::set<std::string> names;
+  for (const auto& row : points()) {
+    INFO(row.name << ": " << row.tests);
+    CHECK(has(row.tests, "_test"));
+    names.insert(row.name);
+  }
+  CHECK(names.size() == 23);
 }
 
 TEST_CASE("the cases that the table of promises names are there") {
