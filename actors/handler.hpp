@@ -61,13 +61,29 @@ inline void log_exceptions(caf::scheduled_actor* self) {
       });
 }
 
-/// The handler of a run actor for messages of type `X`: calls `state.on(X&)`
-/// as above.
+/// Of a run's actor in its spec, of a process's in its set-up.
+template <class State>
+const fault_hook& faults_of(const State& x) {
+  if constexpr (requires { x.setup.faults; })
+    return x.setup.faults;
+  else
+    return x.spec->faults;
+}
+
+/// The handler for messages of type `X`: calls `state.on(X&)` as above.
 template <class X, class Self>
 auto handle(Self* self, const char* name) {
   return [self, name](X& x) {
-    run_handler(self, self->state.spec->faults, name,
-                [&] { self->state.on(x); });
+    run_handler(self, faults_of(self->state), name, [&] { self->state.on(x); });
+  };
+}
+
+/// The same of a request that is answered with an `R`.
+template <class R, class X, class Self>
+auto handle_request(Self* self, const char* name) {
+  return [self, name](X& x) {
+    return run_request<R>(self, faults_of(self->state), name,
+                          [&] { return self->state.on(x); });
   };
 }
 

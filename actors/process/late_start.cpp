@@ -95,13 +95,13 @@ run_registry_state::entry* run_registry_state::late_run(const run_id& run,
   return &i->second;
 }
 
-void run_registry_state::on_wait_due(const wait_due& x) {
+void run_registry_state::on(const wait_due& x) {
   auto* run = late_run(x.run, x.number);
   if (run == nullptr || run->late->ready) return;
   write_event(*run, events::status{run->spec->waited});
 }
 
-void run_registry_state::on_written(wait_written& x) {
+void run_registry_state::on(wait_written& x) {
   auto* run = late_run(x.run, x.number);
   if (run == nullptr) return;
   if (x.failure) return apply(table.on_broken(x.run, std::move(*x.failure)));
@@ -118,7 +118,7 @@ void run_registry_state::on_written(wait_written& x) {
 }
 
 /// What comes for a run that has begun without it, or has ended, is dropped.
-void run_registry_state::on_completed(spec_completed& x) {
+void run_registry_state::on(spec_completed& x) {
   auto* run = late_run(x.run, x.number);
   if (run == nullptr || run->late->ready) return;
   if (!x.spec) {

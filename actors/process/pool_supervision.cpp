@@ -49,7 +49,7 @@ bool run_registry_state::on_pool_down(const caf::down_msg& x) {
   return true;
 }
 
-void run_registry_state::on_revived(const revive_pool& x) {
+void run_registry_state::on(const revive_pool& x) {
   measure(metric::open_breakers, -1, {{metric_key::tool, x.tool}});
   replace_pool(x.tool, "it cooled down");
 }
@@ -70,7 +70,7 @@ void run_registry_state::replace_pool(const std::string& tool,
 }
 
 /// Its gate supervises it; here are only those who give calls to it.
-void run_registry_state::on_pool_of_node(const pool_of_node& x) {
+void run_registry_state::on(const pool_of_node& x) {
   if (x.pool)
     setup.pools.insert_or_assign(x.key, x.pool);
   else

@@ -11,13 +11,13 @@ namespace riffle {
 
 // -- start --------------------------------------------------------------------
 
-caf::result<run_opened> run_registry_state::on_start(start_run& x) {
+caf::result<run_opened> run_registry_state::on(start_run& x) {
   return ask({x.spec->run, true, x.spec->cause.has_value(), x.spec->time_left(),
               std::move(x.end), x.spec->within_plan},
              x.spec, x.who);
 }
 
-caf::result<run_opened> run_registry_state::on_resume(resume_run& x) {
+caf::result<run_opened> run_registry_state::on(resume_run& x) {
   return ask({x.spec->run, false, x.spec->cause.has_value(),
               x.spec->time_left(), std::move(x.end), x.spec->within_plan},
              x.spec, x.who);
@@ -47,7 +47,7 @@ void run_registry_state::on_store_answer(const core::ask_store& asked,
 }
 
 /// Who asked is not told anything any more, and does not read.
-void run_registry_state::on_withdrawn(const withdraw_run& x) {
+void run_registry_state::on(const withdraw_run& x) {
   if (const auto i = askers.find(x.run); i != askers.end())
     i->second.who.reset();
   if (const auto i = runs.find(x.run); i != runs.end())
@@ -57,7 +57,7 @@ void run_registry_state::on_withdrawn(const withdraw_run& x) {
 
 // -- while it runs ------------------------------------------------------------
 
-void run_registry_state::on_attach(attach_subscriber& x) {
+void run_registry_state::on(attach_subscriber& x) {
   const auto i = runs.find(x.run);
   const auto why = table.why_still(x.run);
   if (i == runs.end() || why) {
@@ -75,11 +75,11 @@ void run_registry_state::on_attach(attach_subscriber& x) {
   if (!i->second.late) self->send(i->second.peers.publisher, std::move(x));
 }
 
-void run_registry_state::on_cancel(cancel_run& x) {
+void run_registry_state::on(cancel_run& x) {
   apply(table.on_cancel(x.run, {std::move(x.why), x.cancelled}));
 }
 
-void run_registry_state::on_cancel(cancel_call& x) {
+void run_registry_state::on(cancel_call& x) {
   const auto i = runs.find(x.run);
   if (i != runs.end() && !i->second.late)
     self->send(i->second.peers.dispatcher, std::move(x));
@@ -87,7 +87,7 @@ void run_registry_state::on_cancel(cancel_call& x) {
 
 /// Of a time limit that counts no more, since the run was resumed, there is
 /// nothing to say: no question has its ticket.
-void run_registry_state::on_deadline(const run_deadline& x) {
+void run_registry_state::on(const run_deadline& x) {
   const auto i = runs.find(x.run);
   if (i == runs.end() || i->second.limit == 0 || i->second.limit != x.ticket)
     return apply(table.on_deadline(x.run, x.ticket));
@@ -97,7 +97,7 @@ void run_registry_state::on_deadline(const run_deadline& x) {
 }
 
 /// Work ended that outlived its actors, or that they gave up.
-void run_registry_state::on_work_returned(const work_returned& x) {
+void run_registry_state::on(const work_returned& x) {
   const auto book = setup.board->find(x.run);
   if (!book) return;
   if (const auto i = runs.find(x.run); i != runs.end() && !i->second.late)
@@ -108,6 +108,14 @@ void run_registry_state::on_work_returned(const work_returned& x) {
   if (!runs.contains(x.run) && !askers.contains(x.run))
     setup.board->remove(x.run);
 }
+
+void run_registry_state::on(const run_ended& x) { table.on_ending(x.run); }
+
+void run_registry_state::on(run_broken& x) {
+  apply(table.on_broken(x.run, std::move(x.why)));
+}
+
+void run_registry_state::on(const probe_journal&) { apply(table.on_probe()); }
 
 // -- the end ------------------------------------------------------------------
 
@@ -122,7 +130,7 @@ void run_registry_state::on_down(const caf::down_msg& x) {
   if (run.alive.empty()) apply(table.on_all_down(id, run.failure, now()));
 }
 
-caf::result<all_ended> run_registry_state::on_shut_down() {
+caf::result<all_ended> run_registry_state::on(shut_down&) {
   auto promise = self->make_response_promise<all_ended>();
   waiting.push_back(promise);
   apply(table.on_shut_down());
@@ -158,75 +166,32 @@ run_registry_actor::behavior_type run_registry(
                               st.setup.supervision.period, st.setup.probe_base,
                               st.setup.probe_cap}};
   log_exceptions(self);
-  const auto run = [self](const char* handler, auto f) {
-    run_handler(self, self->state.setup.faults, handler, std::move(f));
-  };
-  self->set_down_handler([&st, run](caf::down_msg& x) {
-    run("run_registry.down", [&] { st.on_down(x); });
+  self->set_down_handler([&st, self](caf::down_msg& x) {
+    run_handler(self, st.setup.faults, "run_registry.down",
+                [&] { st.on_down(x); });
   });
   // Runs that did not end in time go with their registry; the journal keeps
   // them for the next process.
   self->set_exit_handler([&st](caf::exit_msg& x) { st.on_exit(x); });
   st.watch_pools();
   return {
-      [&st, self](start_run& x) {
-        return run_request<run_opened>(self, st.setup.faults,
-                                       "run_registry.start",
-                                       [&] { return st.on_start(x); });
-      },
-      [&st, self](resume_run& x) {
-        return run_request<run_opened>(self, st.setup.faults,
-                                       "run_registry.resume",
-                                       [&] { return st.on_resume(x); });
-      },
-      [&st, run](const withdraw_run& x) {
-        run("run_registry.withdraw", [&] { st.on_withdrawn(x); });
-      },
-      [&st, run](attach_subscriber& x) {
-        run("run_registry.attach", [&] { st.on_attach(x); });
-      },
-      [&st, run](cancel_run& x) {
-        run("run_registry.cancel", [&] { st.on_cancel(x); });
-      },
-      [&st, run](cancel_call& x) {
-        run("run_registry.cancel_call", [&] { st.on_cancel(x); });
-      },
-      [&st, run](run_ended& x) {
-        run("run_registry.ended", [&] { st.table.on_ending(x.run); });
-      },
-      [&st, run](run_broken& x) {
-        run("run_registry.broken",
-            [&] { st.apply(st.table.on_broken(x.run, std::move(x.why))); });
-      },
-      [&st, run](const work_returned& x) {
-        run("run_registry.returned", [&] { st.on_work_returned(x); });
-      },
-      [&st, run](spec_completed& x) {
-        run("run_registry.completed", [&] { st.on_completed(x); });
-      },
-      [&st, run](wait_written& x) {
-        run("run_registry.written", [&] { st.on_written(x); });
-      },
-      [&st, run](const wait_due& x) {
-        run("run_registry.wait", [&] { st.on_wait_due(x); });
-      },
-      [&st, run](const run_deadline& x) {
-        run("run_registry.deadline", [&] { st.on_deadline(x); });
-      },
-      [&st, run](probe_journal&) {
-        run("run_registry.probe", [&] { st.apply(st.table.on_probe()); });
-      },
-      [&st, run](const revive_pool& x) {
-        run("run_registry.revive", [&] { st.on_revived(x); });
-      },
-      [&st, run](pool_of_node& x) {
-        run("run_registry.pool_of_node", [&] { st.on_pool_of_node(x); });
-      },
-      [&st, self](shut_down&) {
-        return run_request<all_ended>(self, st.setup.faults,
-                                      "run_registry.shut_down",
-                                      [&] { return st.on_shut_down(); });
-      },
+      handle_request<run_opened, start_run>(self, "run_registry.start"),
+      handle_request<run_opened, resume_run>(self, "run_registry.resume"),
+      handle<withdraw_run>(self, "run_registry.withdraw"),
+      handle<attach_subscriber>(self, "run_registry.attach"),
+      handle<cancel_run>(self, "run_registry.cancel"),
+      handle<cancel_call>(self, "run_registry.cancel_call"),
+      handle<run_ended>(self, "run_registry.ended"),
+      handle<run_broken>(self, "run_registry.broken"),
+      handle<work_returned>(self, "run_registry.returned"),
+      handle<spec_completed>(self, "run_registry.completed"),
+      handle<wait_written>(self, "run_registry.written"),
+      handle<wait_due>(self, "run_registry.wait"),
+      handle<run_deadline>(self, "run_registry.deadline"),
+      handle<probe_journal>(self, "run_registry.probe"),
+      handle<revive_pool>(self, "run_registry.revive"),
+      handle<pool_of_node>(self, "run_registry.pool_of_node"),
+      handle_request<all_ended, shut_down>(self, "run_registry.shut_down"),
   };
 }
 

@@ -60,21 +60,24 @@ struct run_registry_state {
   };
 
   // What comes in.
-  caf::result<run_opened> on_start(start_run& x);
-  caf::result<run_opened> on_resume(resume_run& x);
-  void on_attach(attach_subscriber& x);
-  void on_cancel(cancel_run& x);
-  void on_cancel(cancel_call& x);
-  void on_withdrawn(const withdraw_run& x);
-  void on_work_returned(const work_returned& x);
-  void on_completed(spec_completed& x);
-  void on_written(wait_written& x);
-  void on_wait_due(const wait_due& x);
+  caf::result<run_opened> on(start_run& x);
+  caf::result<run_opened> on(resume_run& x);
+  void on(attach_subscriber& x);
+  void on(cancel_run& x);
+  void on(cancel_call& x);
+  void on(const withdraw_run& x);
+  void on(const run_ended& x);
+  void on(run_broken& x);
+  void on(const work_returned& x);
+  void on(const probe_journal& x);
+  void on(spec_completed& x);
+  void on(wait_written& x);
+  void on(const wait_due& x);
   entry* late_run(const run_id& run, std::uint64_t number);
-  void on_deadline(const run_deadline& x);
+  void on(const run_deadline& x);
   void on_down(const caf::down_msg& x);
   void on_exit(caf::exit_msg& x);
-  caf::result<all_ended> on_shut_down();
+  caf::result<all_ended> on(shut_down& x);
   caf::result<run_opened> ask(core::asked_run what, const run_spec_ptr& spec,
                               const subscriber_ptr& who);
   void on_store_answer(const core::ask_store& asked, opened_run& answer);
@@ -110,9 +113,9 @@ struct run_registry_state {
   // Pools that died (pool_supervision.cpp).
   void watch_pools();
   bool on_pool_down(const caf::down_msg& x);
-  void on_revived(const revive_pool& x);
+  void on(const revive_pool& x);
   void replace_pool(const std::string& tool, const std::string& why);
-  void on_pool_of_node(const pool_of_node& x);
+  void on(const pool_of_node& x);
 
   run_registry_actor::pointer self;
   registry_setup setup;

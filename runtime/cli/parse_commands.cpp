@@ -88,6 +88,21 @@ void parser::add_always(CLI::App& sub) {
       ->needs(always);
 }
 
+void parser::add_proposal_filters(CLI::App& list, CLI::App& always) {
+  list.add_flag("--all", proposals.all, "Also what was decided");
+  list.add_option("--session", raw.session, "Of this session only")
+      ->type_name("ID")
+      ->check(not_empty());
+  list.add_option("--limit", proposals.limit, "At most")
+      ->type_name("N")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{10000}));
+  always.add_option("--revoke", proposals.id, "Take this one back")
+      ->type_name("ID")
+      ->check(not_empty());
+  always.add_option("--session", raw.session, "Of this session only")
+      ->type_name("ID");
+}
+
 void parser::add_proposals() {
   auto* x = app.add_subcommand("proposals", "Decide what waits for approval");
   x->require_subcommand(1);
@@ -114,25 +129,14 @@ void parser::add_proposals() {
   };
   auto* list =
       add("list", "What waits for a decision, newest first", what::list);
-  list->add_flag("--all", proposals.all, "Also what was decided");
-  list->add_option("--session", raw.session, "Of this session only")
-      ->type_name("ID")
-      ->check(not_empty());
-  list->add_option("--limit", proposals.limit, "At most")
-      ->type_name("N")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{10000}));
   add("show", "All of one proposal: what would be done", what::show);
   add_always(*add("approve", "Let it be done", what::approve));
   add("deny", "Do not let it be done", what::deny)
       ->add_option("--reason", proposals.reason, "Why; the model is told")
       ->type_name("TEXT");
-  auto* always =
-      add("always", "What was approved for further calls too", what::always);
-  always->add_option("--revoke", proposals.id, "Take this one back")
-      ->type_name("ID")
-      ->check(not_empty());
-  always->add_option("--session", raw.session, "Of this session only")
-      ->type_name("ID");
+  add_proposal_filters(
+      *list,
+      *add("always", "What was approved for further calls too", what::always));
   add("edit", "Let it be done with other arguments", what::edit)
       ->add_option("--arguments", raw.arguments,
                    "The arguments, an object; '-' reads standard input; "

@@ -94,6 +94,7 @@ struct parser {
   void add_resume(CLI::App& parent);
   void add_proposals();
   void add_always(CLI::App& sub);
+  void add_proposal_filters(CLI::App& list, CLI::App& always);
   void add_events();
   void add_config();
   void add_init();

@@ -142,6 +142,34 @@ bool is_cut_execution(runtime& rt, const storage::run_record& x) {
 
 }  // namespace
 
+namespace {
+
+/// The run that goes on, seen until it ends again.
+int finish(runtime& rt, const storage::session_snapshot& of, resume_command x,
+           const storage::run_record& active, interrupts& signals,
+           room_wait& room, console& io) {
+  auto keyboard = open_keyboard(false);
+  if (keyboard && !x.choices.on_error && x.common.level != verbosity::quiet)
+    x.choices.on_error = ask_about_cut_step(of, keyboard->get(), signals, io);
+  if (signals.asked_to_stop()) return interrupted_by_user;
+  const auto resumed = start_with_room(room, signals, [&](auto stop) {
+    x.choices.stop = std::move(stop);
+    return rt.resume(active.id, {}, x.choices);
+  });
+  if (room.status()) return *room.status();
+  if (!resumed) {
+    // Another process may have finished it while its end was waited for.
+    const auto now = rt.session(session_id{x.session});
+    return now && !unfinished(*now) ? nothing_to_do(*now, io, x.common)
+                                    : report(resumed.error(), io);
+  }
+  const int status = watch_any({rt, *resumed, std::move(keyboard)}, x.common,
+                               x.show, signals, room, io);
+  return status == completed && is_cut_execution(rt, active) ? failed : status;
+}
+
+}  // namespace
+
 int execute(const resume_command& given, console& io) {
   auto x = given;
   auto settings = load_config(x.common, config_use::acts, false, io);
@@ -176,26 +204,7 @@ int execute(const resume_command& given, console& io) {
   for (const auto& why :
        {elsewhere(*active, session->session), misplaced(x, active->id.value)})
     if (why) return report(*why, io);
-  auto keyboard = open_keyboard(false);
-  if (keyboard && !x.choices.on_error && x.common.level != verbosity::quiet)
-    x.choices.on_error =
-        ask_about_cut_step(*session, keyboard->get(), signals, io);
-  if (signals.asked_to_stop()) return interrupted_by_user;
-  const auto resumed = start_with_room(room, signals, [&](auto stop) {
-    x.choices.stop = std::move(stop);
-    return rt->resume(active->id, {}, x.choices);
-  });
-  if (room.status()) return *room.status();
-  if (!resumed) {
-    // Another process may have finished it while its end was waited for.
-    const auto now = rt->session(session_id{x.session});
-    return now && !unfinished(*now) ? nothing_to_do(*now, io, x.common)
-                                    : report(resumed.error(), io);
-  }
-  const int status = watch_any({*rt, *resumed, std::move(keyboard)}, x.common,
-                               x.show, signals, room, io);
-  return status == completed && is_cut_execution(*rt, *active) ? failed
-                                                               : status;
+  return finish(*rt, *session, std::move(x), *active, signals, room, io);
 }
 
 }  // namespace riffle::cli
