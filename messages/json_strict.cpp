@@ -5,12 +5,8 @@
 
 namespace riffle {
 
-namespace {
-
-/// Calls `f` with what stands outside of strings, until it is false. Whether it
-/// was.
-template <class F>
-bool stops_outside_strings(std::string_view text, F f) noexcept {
+bool nests_deeper(std::string_view text, std::size_t limit) noexcept {
+  std::size_t depth = 0;
   bool quoted = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -21,29 +17,13 @@ bool stops_outside_strings(std::string_view text, F f) noexcept {
         quoted = false;
     } else if (c == '"') {
       quoted = true;
-    } else if (!f(c)) {
-      return true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > limit) return true;
+    } else if ((c == ']' || c == '}') && depth > 0) {
+      --depth;
     }
   }
   return false;
-}
-
-}  // namespace
-
-bool nests_deeper(std::string_view text, std::size_t limit) noexcept {
-  std::size_t depth = 0;
-  return stops_outside_strings(text, [&](char c) {
-    if (c == '[' || c == '{') return ++depth <= limit;
-    if ((c == ']' || c == '}') && depth > 0) --depth;
-    return true;
-  });
-}
-
-bool holds_more_items(std::string_view text, std::size_t limit) noexcept {
-  std::size_t items = 0;
-  return stops_outside_strings(text, [&](char c) {
-    return (c != '[' && c != '{' && c != ',') || ++items <= limit;
-  });
 }
 
 std::string json_mistake(std::string_view what) {

@@ -19,10 +19,6 @@ inline constexpr std::size_t deepest_json = 256;
 /// recursion; `text` need not be JSON.
 bool nests_deeper(std::string_view text, std::size_t limit) noexcept;
 
-/// Whether objects and arrays of `text` hold more members and items than
-/// `limit`, an empty one counted as if it held one. Like `nests_deeper`.
-bool holds_more_items(std::string_view text, std::size_t limit) noexcept;
-
 /// What nlohmann's exception says, in plain words: without its own numbering,
 /// as UTF-8, at most about 300 bytes.
 std::string json_mistake(std::string_view what);

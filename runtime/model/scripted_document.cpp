@@ -24,6 +24,21 @@ using nlohmann::json;
 constexpr toml_limits script_limits{
     .bytes = largest_script, .depth = 128, .items = most_script_items};
 
+/// Members of objects and items of arrays, an empty one counted as if it held
+/// one; the text need not be JSON.
+bool holds_more_items(std::string_view text, std::size_t limit) {
+  std::size_t items = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') quoted = !quoted;
+    if (quoted && c == '\\') ++i;
+    if (!quoted && (c == '[' || c == '{' || c == ',') && ++items > limit)
+      return true;
+  }
+  return false;
+}
+
 std::string to_place(const toml::source_region& x) {
   return std::to_string(x.begin.line) + ":" + std::to_string(x.begin.column);
 }
