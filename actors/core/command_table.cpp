@@ -70,7 +70,8 @@ constexpr auto rows = std::to_array<command_row>({
      .reason = "runs a file like any program, but also text and its input"},
     {.names = "awk gawk mawk nawk",
      .what = runs::if_told,
-     .words = "*system* *|* *@* *getline* *ARGV* *ENVIRON* -*f* -*e* -*i* -*l* -*E* -*D* -*p* -*o* -*d* "
+     .words = "*system* *|* *@* *getline* *ARGV* -*f* -*e* -*i* -*l* -*E* -*D* "
+              "-*p* -*o* -*d* "
               "-*W* --*",
      .reason = "system(), pipes, programs from files, files it finds out"},
     {.names = "sed gsed",

@@ -220,7 +220,7 @@ class actor_fixture {
   bool propose = false;
   duration expire_after{};
   std::set<std::string> taken_out;  ///< of the agent's tools
-  bool previews = false;  ///< false: calls are looked at at once
+  bool previews = false;            ///< false: calls are looked at at once
   config::tools_config settings;
   config::supervision_config supervision;
   run_registry_actor registry;
