@@ -151,6 +151,14 @@ bool servers::would_wait(const std::set<std::string>& names) const {
   });
 }
 
+bool servers::are_starting(const std::set<std::string>& names) const {
+  return std::ranges::any_of(names, [&](const std::string& name) {
+    const auto* x = find(name);
+    return x != nullptr && would_wait({name}) &&
+           x->status().state != server_state::out_of_service;
+  });
+}
+
 std::vector<server_view> servers::views() const {
   const std::lock_guard lock{mutex_};
   std::vector<server_view> out;
