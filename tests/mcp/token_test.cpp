@@ -2,105 +2,17 @@
 // The token of a login on its way: with each request, made new in time, and
 // never asked for in a loop.
 #include <atomic>
-#include <filesystem>
 #include <thread>
-#include <unistd.h>
 
-#include "runtime/base/clock.hpp"
-#include "tests/support/catch.hpp"
+#include "tests/mcp/login_place.hpp"
 #include "tests/support/log_lines.hpp"
-#include "tests/support/oauth_world.hpp"
-#include "tools/mcp/call.hpp"
-#include "tools/mcp/http_link.hpp"
-#include "tools/mcp/oauth/sign_in.hpp"
-#include "tools/mcp/server.hpp"
-#include "tools/mcp/token_holder.hpp"
 
 using namespace riffle;
 using namespace riffle::mcp;
+using namespace riffle::mcp::at_login;
 using riffle::testing::log_lines;
-using riffle::testing::oauth_rules;
-using riffle::testing::oauth_world;
 using std::chrono::seconds;
 using std::chrono::steady_clock;
-
-namespace {
-
-bool has_part(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-/// A server that wants a token, and the file in which a login may be.
-struct place {
-  explicit place(oauth_rules rules = {}) : world{std::move(rules)} {}
-  ~place() { std::filesystem::remove_all(folder); }
-
-  void log_in(const std::string& scope = {}) {
-    oauth::sign_in_options how;
-    how.server = world.server();
-    how.scope = scope;
-    std::thread browser;
-    how.show = [&](const std::string& url) {
-      browser = std::thread{[url] { oauth_world::agree(url); }};
-    };
-    auto got = oauth::sign_in(how);
-    if (browser.joinable()) browser.join();
-    REQUIRE(got.has_value());
-    REQUIRE(oauth::write_login(file, *got).has_value());
-  }
-
-  std::shared_ptr<token_holder> entry(const std::string& given = {}) const {
-    return std::make_shared<token_holder>(
-        token_holder_options{"web", world.server(), file, {}, given});
-  }
-
-  exchange_request request(const std::string& tool = "read") const {
-    exchange_request x;
-    x.url = world.server();
-    x.body = R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{)"
-             R"("name":")" +
-             tool + "\"}}";
-    x.until = steady_clock::now() + seconds{20};
-    return x;
-  }
-
-  std::size_t sent_to_giver() const { return world.forms("/token").size(); }
-
-  oauth_world world;
-  std::filesystem::path folder = std::filesystem::temp_directory_path() /
-                                 ("riffle-token-" + std::to_string(::getpid()));
-  std::filesystem::path file = folder / "mcp" / "web.login";
-};
-
-/// The same as a server under supervision.
-struct served {
-  explicit served(const place& x) {
-    server_options options;
-    options.name = "web";
-    options.startup_timeout = seconds{20};
-    options.supervision.backoff = {std::chrono::milliseconds{10},
-                                   std::chrono::milliseconds{50}};
-    options.supervision.intensity = 100;
-    http_link_options how;
-    how.name = "web";
-    how.url = x.world.server();
-    how.who = x.entry();
-    options.connect = [how](link_events events) {
-      return open_http(how, std::move(events));
-    };
-    at.emplace(std::move(options));
-  }
-
-  tools::tool_output call(const std::string& tool) {
-    tools::tool_context context;
-    context.progress = [](tool_progress_report) {};
-    return call_tool(*at, tool, {}, json::object(), context);
-  }
-
-  std::optional<server> at;
-};
-
-}  // namespace
 
 TEST_CASE("without a login a server says how to log in; then it works") {
   place x;
@@ -321,83 +233,4 @@ TEST_CASE("no token stands in a log, an error or a result") {
     CHECK_FALSE(has_part(said, secret));
     CHECK_FALSE(has_part(said, secret.substr(0, 20)));
   }
-}
-
-namespace {
-
-oauth_rules bound(const std::string& giver = {}, const std::string& at = {}) {
-  oauth_rules rules;
-  rules.binds = true;
-  rules.giver_nonce = giver;
-  rules.server_nonce = at;
-  return rules;
-}
-
-}  // namespace
-
-TEST_CASE("a login's token is bound to a key where its giver can do that") {
-  place x{bound()};
-  x.log_in();
-  served web{x};
-  CHECK(web.call("read").text == "did read");
-  x.world.forget_tokens();
-  CHECK(web.call("read").text == "did read");
-  CHECK(x.world.bad_proofs().empty());
-  for (const auto& request : x.world.server_requests()) {
-    const std::string header{request.header("authorization")};
-    CHECK((header.empty() || header.starts_with("DPoP ")));
-  }
-  const auto kept = oauth::read_login(x.file, x.world.server());
-  REQUIRE(kept.has_value());
-  CHECK(kept->bound_only);
-  CHECK(oauth::dpop_key_of(*kept).has_value());
-  CHECK((std::filesystem::status(x.file).permissions() &
-         std::filesystem::perms::mask) ==
-        (std::filesystem::perms::owner_read |
-         std::filesystem::perms::owner_write));
-  // Another process has the same key.
-  CHECK(x.entry()->exchange(x.request()).status == 200);
-  CHECK(x.world.bad_proofs().empty());
-}
-
-TEST_CASE("what a server wants in proofs is given to it, and remembered") {
-  place x{bound("nonce-of-giver", "nonce-of-server")};
-  x.log_in();
-  CHECK(x.sent_to_giver() == 2);
-  const auto who = x.entry();
-  const auto asked = [&] { return x.world.server_requests().size(); };
-  auto before = asked();
-  CHECK(who->exchange(x.request()).status == 200);
-  CHECK(asked() - before == 2);
-  before = asked();
-  CHECK(who->exchange(x.request()).status == 200);
-  CHECK(asked() - before == 1);
-  // Another one takes its place; no token is asked for because of it.
-  x.world.change([](auto& rules) { rules.server_nonce = "another"; });
-  before = asked();
-  CHECK(who->exchange(x.request()).status == 200);
-  CHECK(asked() - before == 2);
-  CHECK(x.sent_to_giver() == 2);
-  CHECK(x.world.bad_proofs().empty());
-}
-
-TEST_CASE("a server that is never pleased with a proof is asked twice") {
-  place x{bound()};
-  x.log_in();
-  x.world.change([](auto& rules) { rules.server_nonce = "a b"; });
-  const auto who = x.entry();
-  const auto before = x.world.server_requests().size();
-  CHECK(who->exchange(x.request()).status == 401);
-  // With the first token and with a new one.
-  CHECK(x.world.server_requests().size() - before == 4);
-}
-
-TEST_CASE("a bound login is not exchanged for a token of any bearer") {
-  place x{bound()};
-  x.log_in();
-  x.world.change([](auto& rules) { rules.binds = false; });
-  x.world.forget_tokens();
-  const auto end = x.entry()->exchange(x.request());
-  CHECK(end.status == 401);
-  CHECK(has_part(end.advice, "a token for any bearer"));
 }

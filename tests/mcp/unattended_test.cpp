@@ -6,81 +6,18 @@
 #include <atomic>
 #include <thread>
 
-#include "tests/support/catch.hpp"
+#include "tests/mcp/robot.hpp"
 #include "tests/support/jwt_reader.hpp"
 #include "tests/support/log_lines.hpp"
-#include "tests/support/oauth_world.hpp"
-#include "tools/mcp/token_holder.hpp"
 
 using namespace riffle;
 using namespace riffle::mcp;
+using namespace riffle::mcp::at_login;
+using oauth::unattended_grant;
 using riffle::testing::log_lines;
 using riffle::testing::new_pem;
-using riffle::testing::oauth_rules;
-using riffle::testing::oauth_world;
 using std::chrono::seconds;
 using std::chrono::steady_clock;
-
-namespace {
-
-using oauth::unattended_grant;
-
-bool has_part(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-oauth::secret_source text(std::string x) {
-  return [x = std::move(x)]() -> expected<std::string> { return x; };
-}
-
-/// A program without a person at a server that wants tokens.
-struct robot {
-  explicit robot(oauth_rules rules = {}) : world{std::move(rules)} {
-    how.server = world.server();
-    how.client_id = "robot";
-  }
-
-  void with_secret() {
-    world.change([](auto& x) { x.client_auth = "client_secret_basic"; });
-    how.client_secret = text("canary-secret-of-robot");
-  }
-
-  std::shared_ptr<token_holder> entry() {
-    const auto from = std::make_shared<oauth::unattended>(how);
-    token_holder_options options;
-    options.name = "web";
-    options.server = world.server();
-    options.ask = [from](const std::stop_token& stop) {
-      return from->ask(stop);
-    };
-    return std::make_shared<token_holder>(std::move(options));
-  }
-
-  /// Why there is no token.
-  std::string problem() {
-    const auto got = oauth::unattended{how}.ask({});
-    return got ? "a token" : got.error().message;
-  }
-
-  exchange_request request(const std::string& tool = "read") const {
-    exchange_request x;
-    x.url = world.server();
-    x.body = R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{)"
-             R"("name":")" +
-             tool + "\"}}";
-    x.until = steady_clock::now() + seconds{20};
-    return x;
-  }
-
-  std::vector<std::map<std::string, std::string>> forms() const {
-    return world.forms("/token");
-  }
-
-  oauth_world world;
-  oauth::unattended_options how;
-};
-
-}  // namespace
 
 TEST_CASE("a program gets its own token with its secret, when it is needed") {
   robot x;
@@ -126,7 +63,7 @@ TEST_CASE("a program shows its key by what it signs, each time anew") {
     CHECK(who->exchange(x.request()).status == 200);
     REQUIRE(x.forms().size() == 2);
     const auto one =
-        testing::read_unsigned_jwt(x.forms()[0].at("client_assertion"));
+        riffle::testing::read_unsigned_jwt(x.forms()[0].at("client_assertion"));
     CHECK(one->header.at("kid") == "key-1");
     CHECK(one->claims.at("exp").get<int>() - one->claims.at("iat").get<int>() ==
           60);
@@ -233,8 +170,8 @@ TEST_CASE("a program's token that allows too little says what to change") {
 }
 
 TEST_CASE("no secret goes to a host that nobody has named") {
-  testing::http_server thief{
-      [](const auto&) { return testing::http_reply::text("", 404); }};
+  riffle::testing::http_server thief{
+      [](const auto&) { return riffle::testing::http_reply::text("", 404); }};
   robot x;
   x.with_secret();
   // Another name for the same machine is another host all the same.
@@ -293,75 +230,6 @@ TEST_CASE("what is no token of a workload is not sent") {
     CHECK(has_part(x.problem(), "auth.token_env gives is no token"));
   }
   CHECK(x.forms().empty());
-}
-
-namespace {
-
-/// Who knows the people of a company.
-struct company {
-  std::vector<std::map<std::string, std::string>> asked() const {
-    std::vector<std::map<std::string, std::string>> out;
-    for (const auto& one : idp.requests())
-      if (one.target == "/token") out.push_back(testing::read_form(one.body));
-    return out;
-  }
-
-  testing::http_server idp{[this](const testing::http_request& x) {
-    using testing::http_reply;
-    if (x.target == "/.well-known/openid-configuration")
-      return http_reply::json(json{
-          {"issuer", idp.url("")},
-          {"token_endpoint",
-           idp.url("/token")}}.dump());
-    if (x.target != "/token") return http_reply::text("", 404);
-    const auto form = testing::read_form(x.body);
-    if (form.at("subject_token") != "canary-id-token")
-      return http_reply::json(R"({"error":"invalid_grant"})", 400);
-    return http_reply::json(json{{"access_token", "canary-id-jag"},
-                                 {"issued_token_type", kind},
-                                 {"token_type", "N_A"}}
-                                .dump());
-  }};
-  std::string kind = "urn:ietf:params:oauth:token-type:id-jag";
-};
-
-}  // namespace
-
-TEST_CASE("a company's token of a person is exchanged, then used") {
-  company work;
-  robot x;
-  x.with_secret();
-  x.how.grant = unattended_grant::enterprise;
-  x.how.identity = text("canary-id-token");
-  x.how.idp = work.idp.url("");
-  x.how.idp_client_id = "riffle-at-work";
-  x.how.idp_client_secret = text("canary-secret-at-work");
-  x.world.change([](auto& r) { r.assertion = "canary-id-jag"; });
-  CHECK(x.entry()->exchange(x.request()).status == 200);
-  REQUIRE(work.asked().size() == 1);
-  CHECK(work.asked()[0] ==
-        std::map<std::string, std::string>{
-            {"grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"},
-            {"requested_token_type", "urn:ietf:params:oauth:token-type:id-jag"},
-            {"audience", x.world.issuer()},
-            {"resource", x.world.server()},
-            {"subject_token", "canary-id-token"},
-            {"subject_token_type", "urn:ietf:params:oauth:token-type:id_token"},
-            {"scope", "read"}});
-  CHECK(
-      work.idp.requests().back().header("authorization").starts_with("Basic "));
-  REQUIRE(x.forms().size() == 1);
-  CHECK(x.forms()[0].at("assertion") == "canary-id-jag");
-  // The token of the person is for the company alone.
-  for (const auto& one : x.world.giver_requests())
-    CHECK_FALSE(has_part(one.body, "canary-id-token"));
-  work.kind = "urn:ietf:params:oauth:token-type:access_token";
-  CHECK(has_part(x.problem(), "holds no ID-JAG"));
-  x.how.identity = text("canary-of-somebody");
-  CHECK(has_part(x.problem(),
-                 "the identity provider gives nothing for the "
-                 "token in auth.token_file"));
-  CHECK(x.forms().size() == 1);
 }
 
 TEST_CASE("a program's tokens are bound to a key that it keeps to itself") {
