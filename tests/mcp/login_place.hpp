@@ -76,8 +76,8 @@ struct served {
     server_options options;
     options.name = "web";
     options.startup_timeout = std::chrono::seconds{20};
-    options.supervision.backoff = {std::chrono::millistd::chrono::seconds{10},
-                                   std::chrono::millistd::chrono::seconds{50}};
+    options.supervision.backoff = {std::chrono::milliseconds{10},
+                                   std::chrono::milliseconds{50}};
     options.supervision.intensity = 100;
     http_link_options how;
     how.name = "web";
