@@ -10,6 +10,7 @@
 #include "runtime/base/text.hpp"
 #include "runtime/config/assign.hpp"
 #include "runtime/config/json_text.hpp"
+#include "runtime/config/mcp_auth_checks.hpp"
 #include "runtime/config/model_checks.hpp"
 
 namespace riffle::config {
@@ -36,6 +37,7 @@ void check_connection(const mcp_config& x, const reporter& report) {
     if (!x.client_id.empty()) report("client_id", "only a url has logins");
     if (!x.client_secret_env.empty())
       report("client_secret_env", "only a url has logins");
+    if (x.auth != mcp_auth_config{}) report("auth", "only a url has tokens");
     return;
   }
   if (x.client_id.empty() && !x.client_secret_env.empty())
@@ -125,6 +127,10 @@ void check_mcp(const config& x,
     check_secrets(server, mine);
     check_headers(server, mine);
     check_keys(x, server, mine);
+    check_mcp_auth(server, [&, name = name](const std::string& key,
+                                            const std::string& message) {
+      report({"mcp", name, "auth", key}, message);
+    });
     for (const auto& agent : server.agents)
       if (!x.agents.contains(agent))
         mine("agents", "there is no agent " + in_quotes(agent));

@@ -30,6 +30,29 @@ struct mcp_tool_config {
   json_object preview{"{}"};
 };
 
+/// `[mcp.NAME.auth]`: how the tokens of a url are had.
+struct mcp_auth_config {
+  /// login: a person's; client_credentials: this program's own;
+  /// workload_identity: for a token of where it runs; enterprise: for one of a
+  /// person's company.
+  std::string grant = "login";
+  std::string issuer{};  ///< who gives them; "": whom the server names
+  std::string scope{};   ///< "": what the server asks for
+  /// auto: bound to a key where the server knows how (DPoP); always, never.
+  std::string dpop = "auto";
+  std::string private_key_file{};  ///< PEM, mode 0600; or
+  std::string private_key_env{};
+  std::string key_id{};
+  /// Of the workload, or the ID token of a person; read anew each time. Or
+  std::string token_file{};
+  std::string token_env{};
+  std::string idp{};  ///< issuer of that ID token
+  std::string idp_client_id{};
+  std::string idp_client_secret_env{};
+
+  bool operator==(const mcp_auth_config&) const = default;
+};
+
 struct mcp_config {
   /// A program that speaks on its standard input and output; or `url`.
   std::vector<std::string> command{};
@@ -41,10 +64,11 @@ struct mcp_config {
   std::string cwd{};            ///< where it runs; "": the working directory
   json_object headers{"{}"};    ///< texts; "${NAME}": a variable, kept secret
   std::string token_env{};      ///< variable that holds a bearer token
-  /// Of `riffle mcp login`: a program that the authorization server knows; "":
-  /// Riffle is registered there.
+  /// A program that the authorization server knows; "": at a login Riffle is
+  /// registered there.
   std::string client_id{};
   std::string client_secret_env{};  ///< variable that holds its secret
+  mcp_auth_config auth{};
   /// none: each tool may change anything; annotations: what it says of itself.
   std::string trust = "none";
   /// Longest wait of a run for a server that is not there yet.

@@ -299,7 +299,9 @@ std::vector<std::string> key_variables(const model_config& x) {
 
 std::vector<std::string> key_variables(const mcp_config& x) {
   auto out = variables_of(x.token_env, x.headers);
-  if (!x.client_secret_env.empty()) out.push_back(x.client_secret_env);
+  for (const auto* one : {&x.client_secret_env, &x.auth.private_key_env,
+                          &x.auth.token_env, &x.auth.idp_client_secret_env})
+    if (!one->empty()) out.push_back(*one);
   return out;
 }
 

@@ -18,6 +18,19 @@ namespace riffle::config {
 
 namespace {
 
+/// Where a server's table names a variable that holds a secret.
+std::string key_of(const mcp_config& x, const std::string& variable) {
+  const std::pair<const char*, const std::string*> all[] = {
+      {".token_env", &x.token_env},
+      {".client_secret_env", &x.client_secret_env},
+      {".auth.private_key_env", &x.auth.private_key_env},
+      {".auth.token_env", &x.auth.token_env},
+      {".auth.idp_client_secret_env", &x.auth.idp_client_secret_env}};
+  for (const auto& [key, value] : all)
+    if (*value == variable) return key;
+  return ".headers";
+}
+
 bool is_unset(const std::string& variable) {
   const char* value = std::getenv(variable.c_str());
   return value == nullptr || *value == '\0';
@@ -85,9 +98,11 @@ class finder {
       add(table, "with the server " + in_quotes(other) +
                      " beside it, names of tools of the two look alike: give "
                      "it another name");
+    const bool login = server.auth.grant == "login";
     for (const auto& variable : key_variables(server))
-      if (variable != server.client_secret_env && is_unset(variable))
-        add(table + (variable == server.token_env ? ".token_env" : ".headers"),
+      if (is_unset(variable) &&
+          !(login && variable == server.client_secret_env))
+        add(table + key_of(server, variable),
             "the variable " + variable +
                 " is not set here: without it the server is out of service");
     for (const auto& variable : server.env)

@@ -247,11 +247,19 @@ std::string why_not_here(const fs::path& memory, const std::string& name,
 
 namespace {
 
+/// What a login asks for counts at the next one.
+bool has_same_tokens(const config::mcp_config& x, const config::mcp_config& y) {
+  if (x.auth.grant == "login") return y.auth.grant == "login";
+  return x.auth == y.auth && x.client_id == y.client_id &&
+         x.client_secret_env == y.client_secret_env;
+}
+
 /// What runs, or what is reached. Rules about it count after a restart.
 bool is_same_server(const config::mcp_config& x, const config::mcp_config& y) {
   return x.command == y.command && x.url == y.url && x.cwd == y.cwd &&
          x.env == y.env && x.variables == y.variables &&
-         x.headers == y.headers && x.token_env == y.token_env;
+         x.headers == y.headers && x.token_env == y.token_env &&
+         has_same_tokens(x, y);
 }
 
 }  // namespace

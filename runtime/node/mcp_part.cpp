@@ -11,13 +11,12 @@
 
 #include "runtime/api/version.hpp"
 #include "runtime/base/secrets.hpp"
-#include "runtime/base/text.hpp"
 #include "runtime/config/home.hpp"
 #include "runtime/config/json_text.hpp"
 #include "runtime/config/mcp_checks.hpp"
+#include "runtime/node/mcp_auth.hpp"
 #include "runtime/node/mcp_board.hpp"
 #include "runtime/node/node.hpp"
-#include "runtime/service/provider_key.hpp"
 #include "tools/mcp/http_link.hpp"
 #include "tools/mcp/names.hpp"
 #include "tools/mcp/stdio_link.hpp"
@@ -87,57 +86,6 @@ std::function<mcp::link_ptr(mcp::link_events)> stdio_to(
   };
 }
 
-/// With another line in it, the server would see a header that nobody set.
-bool has_control(std::string_view text) {
-  return std::ranges::any_of(text, [](char c) {
-    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-  });
-}
-
-unexpected bad_value(const std::string& what, const std::string& server) {
-  return unexpected{
-      error{errc::invalid_config, "mcp",
-            what + " of the server " + server +
-                " holds a line end or another control character: set its "
-                "variable without"}};
-}
-
-expected<std::vector<std::string>> headers_of(const std::string& name,
-                                              const config::mcp_config& x) {
-  std::vector<std::string> out;
-  add_secrets_of_url(x.url);
-  for (const auto& [header, text] : config::texts_of(x.headers.text)) {
-    auto value = service::expand(
-        text, "the header " + header + " of the server " + name, true);
-    if (!value) return unexpected{std::move(value.error())};
-    if (has_control(*value)) return bad_value("the header " + header, name);
-    out.push_back(header + ": " + *value);
-  }
-  return out;
-}
-
-/// The token that the configuration gives a server; empty: none.
-std::string given_token(const config::mcp_config& x) {
-  if (!x.token_env.empty()) return "the token in " + x.token_env;
-  for (const auto& [header, ignored] : config::texts_of(x.headers.text))
-    if (lower(header) == "authorization")
-      return "what headers says in Authorization";
-  return {};
-}
-
-/// Where discovered addresses may lead, beside the public internet.
-std::vector<endpoint> allowed_by(const config::config& config) {
-  std::vector<endpoint> out;
-  for (const auto& text : config.tools.fetch_allow)
-    if (auto one = parse_endpoint(text)) out.push_back(*std::move(one));
-  return out;
-}
-
-std::filesystem::path login_in(const std::filesystem::path& memory,
-                               const std::string& name) {
-  return memory.empty() ? memory : memory / (name + ".login");
-}
-
 expected<std::function<mcp::link_ptr(mcp::link_events)>> http_to(
     const std::string& name, const config::config& config,
     const std::filesystem::path& memory) {
@@ -146,20 +94,11 @@ expected<std::function<mcp::link_ptr(mcp::link_events)>> http_to(
   how.name = name;
   how.url = x.url;
   how.me = identity_of(x);
-  auto headers = headers_of(name, x);
+  auto headers = mcp_headers(name, x);
   if (!headers) return unexpected{std::move(headers.error())};
   how.headers = *std::move(headers);
-  if (!x.token_env.empty()) {
-    const auto token = read_key(x.token_env);
-    if (!token)
-      return unexpected{error{errc::invalid_config, "mcp",
-                              "mcp." + name + ".token_env: the variable " +
-                                  x.token_env + " is not set"}};
-    if (has_control(*token)) return bad_value("the token", name);
-    how.headers.push_back("Authorization: Bearer " + *token);
-  }
-  how.who = std::make_shared<mcp::token_holder>(mcp::token_holder_options{
-      name, x.url, login_in(memory, name), allowed_by(config), given_token(x)});
+  how.who = std::make_shared<mcp::token_holder>(
+      token_ways(name, config, how.headers, memory));
   return [how](mcp::link_events events) {
     return mcp::open_http(how, std::move(events));
   };
@@ -309,35 +248,6 @@ std::function<tools::tool_ptr(const std::string&)> node::tool_finder() const {
 std::filesystem::path mcp_memory(const config::config& config) {
   const auto data = config::data_folder(config.runtime);
   return data ? *data / "mcp" : std::filesystem::path{};
-}
-
-std::filesystem::path mcp_login_file(const config::config& config,
-                                     const std::string& name) {
-  return login_in(mcp_memory(config), name);
-}
-
-expected<mcp::oauth::sign_in_options> mcp_way_in(const config::config& config,
-                                                 const std::string& name) {
-  const auto& x = config.mcp.at(name);
-  const auto refuse = [&](const std::string& why) {
-    return unexpected{
-        error{errc::invalid_request, "mcp", "the server " + name + why}};
-  };
-  if (x.url.empty())
-    return refuse(
-        " is a program: it gets what it needs by env, not by a login");
-  if (const auto given = given_token(x); !given.empty())
-    return refuse(" gets " + given + ": take that out of mcp." + name +
-                  " to log in");
-  if (mcp_memory(config).empty())
-    return refuse(": there is no data folder to keep a login in");
-  auto headers = headers_of(name, x);
-  if (!headers) return unexpected{std::move(headers.error())};
-  mcp::oauth::sign_in_options out;
-  out.server = x.url;
-  out.headers = *std::move(headers);
-  out.allowed = allowed_by(config);
-  return out;
 }
 
 namespace {

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "runtime/config/config.hpp"
-#include "tools/mcp/oauth/sign_in.hpp"
 #include "tools/mcp/servers.hpp"
 
 namespace riffle {
@@ -54,15 +53,6 @@ std::string why_not_here(const std::filesystem::path& memory,
 
 /// Where servers are remembered: in the data folder.
 std::filesystem::path mcp_memory(const config::config& config);
-
-/// How a person logs in at a server of the configuration. Fails, saying why, if
-/// it is a program, or has a token of the configuration.
-expected<mcp::oauth::sign_in_options> mcp_way_in(const config::config& config,
-                                                 const std::string& name);
-
-/// Where that login is kept; empty: there is no data folder.
-std::filesystem::path mcp_login_file(const config::config& config,
-                                     const std::string& name);
 
 /// The limits of single tools of servers, as `[tools.NAME__TOOL]` has them.
 void add_mcp_limits(config::config& config);

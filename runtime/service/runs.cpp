@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/service/runs.hpp"
 
+#include <chrono>
 #include <utility>
 
 #include "runtime/service/input_size.hpp"
@@ -50,6 +51,15 @@ void runs::open(spec_source make, bool fresh, std::stop_token stop,
       }});
 }
 
+namespace {
+
+/// `aside`: a client waits for the answer that its run has begun.
+duration patience_of(bool aside) {
+  return aside ? duration{} : std::chrono::milliseconds{500};
+}
+
+}  // namespace
+
 void runs::start(run_request x, std::optional<task_place> place,
                  reader_maker reader, const reply<run_opened>& to) const {
   const auto stop = x.stop;
@@ -61,7 +71,8 @@ void runs::start(run_request x, std::optional<task_place> place,
         auto& ids = specs->ids();
         auto session = x.session ? *x.session : ids.next<session_id>();
         auto stored = specs->begun_here(x, place);
-        stored.hurried = !place && (aside || specs->waits_for_nodes(x.agent));
+        stored.hurried = !place;
+        stored.patience = patience_of(aside);
         auto made = specs->make(x.id ? *x.id : ids.next<run_id>(),
                                 std::move(session), x.task, stored);
         // Of a volley each task has a session of its own.
@@ -118,8 +129,8 @@ void runs::resume(run_id id, resume_options x, reader_maker reader,
         if (x.timeout > duration{}) asked.timeout = x.timeout;
         stored.on_error = x.on_error;
         asked.stop = x.stop;
-        stored.hurried = !stored.place && stored.plan_session.empty() &&
-                         (aside || specs->waits_for_nodes(asked.agent));
+        stored.hurried = !stored.place && stored.plan_session.empty();
+        stored.patience = patience_of(aside);
         return specs->remake(*record, std::move(stored));
       },
       false, stop, std::move(reader), to);

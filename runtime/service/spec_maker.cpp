@@ -122,8 +122,11 @@ expected<run_spec_ptr> spec_maker::make(run_id run, session_id session,
   spec->session = std::move(session);
   spec->task = std::move(task);
   auto stored = x;
-  stored.hurried = x.hurried && (waits_for_servers(x.request.agent) ||
-                                 waits_for_nodes(x.request.agent));
+  const auto began = std::chrono::steady_clock::now();
+  stored.hurried = x.hurried && (waits_for_nodes(x.request.agent) ||
+                                 waits_for_servers(x.request.agent, x.patience,
+                                                   x.request.stop));
+  spec->spent = std::chrono::steady_clock::now() - began;
   if (auto ok = check_owner(spec->session, x.request.origin); !ok)
     return unexpected{std::move(ok.error())};
   if (auto ok = load_files(*spec, stored); !ok)
@@ -230,6 +233,26 @@ void take_wishes(run_spec& spec, const run_request& asked) {
 
 }  // namespace
 
+/// Those that the agent names, and what is waited for.
+void spec_maker::find_tools(run_spec& spec, const stored_request& x) const {
+  const auto& asked = x.request;
+  // A plan itself has the tools that it names (see `make_plan`): the servers of
+  // its agent are started for its tasks alone.
+  spec.agent.tools = x.plan.empty() ? tools_of_agent(*config_, asked.agent)
+                                    : std::vector<std::string>{};
+  const auto began = std::chrono::steady_clock::now();
+  if (x.hurried) {
+    spec.waited = wait_for_servers(asked.agent);
+    leave_out_servers(*config_, spec.agent.tools);
+    if (const auto nodes = wait_for_nodes(spec.agent.tools); !nodes.empty())
+      spec.waited += (spec.waited.empty() ? "" : "; ") + nodes;
+    spec.registry = parts_.tools->now();
+  } else {
+    spec.registry = tools_for(spec.agent.tools, asked, spec.waited);
+  }
+  spec.spent += std::chrono::steady_clock::now() - began;
+}
+
 /// What the configuration and the request say.
 expected<void> spec_maker::describe(run_spec& spec,
                                     const stored_request& x) const {
@@ -246,21 +269,7 @@ expected<void> spec_maker::describe(run_spec& spec,
                             config::unknown_model(*config_, model_name)}};
   spec.agent_name = asked.agent;
   spec.agent = agent->second;
-  // A plan itself has the tools that it names (see `make_plan`): the servers of
-  // its agent are started for its tasks alone.
-  spec.agent.tools = x.plan.empty() ? tools_of_agent(*config_, asked.agent)
-                                    : std::vector<std::string>{};
-  const auto began = std::chrono::steady_clock::now();
-  if (x.hurried) {
-    spec.waited = wait_for_servers(asked.agent);
-    leave_out_servers(*config_, spec.agent.tools);
-    if (const auto nodes = wait_for_nodes(spec.agent.tools); !nodes.empty())
-      spec.waited += (spec.waited.empty() ? "" : "; ") + nodes;
-    spec.registry = parts_.tools->now();
-  } else {
-    spec.registry = tools_for(spec.agent.tools, asked, spec.waited);
-  }
-  spec.spent = std::chrono::steady_clock::now() - began;
+  find_tools(spec, x);
   if (auto ok = check_guard(*spec.registry, asked.agent, spec.agent); !ok)
     return ok;
   spec.agent.model = model_name;

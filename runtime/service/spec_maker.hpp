@@ -102,11 +102,10 @@ class spec_maker : public std::enable_shared_from_this<spec_maker> {
 
   [[nodiscard]] id_source& ids() const noexcept { return *parts_.ids; }
 
+ private:
   /// A run of this agent waits for nodes, which have its tools; it is put on
   /// record before, and told.
   [[nodiscard]] bool waits_for_nodes(const std::string& agent) const;
-
- private:
   void share(run_spec& spec) const;
   [[nodiscard]] std::vector<std::string> those_of_nodes(
       std::vector<std::string> names) const;
@@ -114,8 +113,11 @@ class spec_maker : public std::enable_shared_from_this<spec_maker> {
   [[nodiscard]] std::shared_ptr<const tools::registry> tools_for(
       std::vector<std::string>& names, const run_request& x,
       std::string& waited) const;
-  /// Of those that an agent's tools are of; one is not there yet.
-  [[nodiscard]] bool waits_for_servers(const std::string& agent) const;
+  /// Of those that an agent's tools are of; one is not there yet, nor within
+  /// `patience`, in which they are started.
+  [[nodiscard]] bool waits_for_servers(const std::string& agent,
+                                       duration patience,
+                                       const std::stop_token& stop) const;
   /// What a run with these tools waits for.
   [[nodiscard]] std::string wait_for_servers(const std::string& agent) const;
   [[nodiscard]] std::string wait_for_nodes(
@@ -129,6 +131,7 @@ class spec_maker : public std::enable_shared_from_this<spec_maker> {
       const run_id& id, const stored_request& x);
   expected<void> load_files(run_spec& spec, stored_request& x) const;
   expected<void> describe(run_spec& spec, const stored_request& x) const;
+  void find_tools(run_spec& spec, const stored_request& x) const;
   expected<void> find_cause(run_spec& spec, const stored_request& x) const;
   /// How the model is reached; a run with a cause asks none.
   expected<void> connect(run_spec& spec, const std::stop_token& stop);

@@ -48,14 +48,19 @@ std::set<std::string> servers_of(const config::config& config,
 
 }  // namespace
 
-bool spec_maker::waits_for_servers(const std::string& agent) const {
-  return parts_.servers && config_->agents.contains(agent) &&
-         parts_.servers->would_wait(servers_of(*config_, agent));
+bool spec_maker::waits_for_servers(const std::string& agent, duration patience,
+                                   const std::stop_token& stop) const {
+  if (!parts_.servers || !config_->agents.contains(agent)) return false;
+  const auto all = servers_of(*config_, agent);
+  if (!parts_.servers->would_wait(all)) return false;
+  if (patience == duration{}) return true;
+  parts_.servers->ready(all, stop, patience);
+  return !stop.stop_requested() && parts_.servers->are_starting(all);
 }
 
 /// In words; empty: for none.
 std::string spec_maker::wait_for_servers(const std::string& agent) const {
-  if (!waits_for_servers(agent)) return {};
+  if (!parts_.servers) return {};
   std::string names;
   for (const auto& name : servers_of(*config_, agent))
     if (parts_.servers->would_wait({name}))

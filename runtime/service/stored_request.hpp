@@ -54,6 +54,9 @@ struct stored_request {
   /// Servers and nodes of its tools are not waited for: the run is put on
   /// record first. A plan is only to be ended. Not stored: this time only.
   bool hurried = false;
+  /// Where nobody else is kept waiting: so long servers are waited for before
+  /// that, so that what comes at once is not told as a wait. Not stored.
+  duration patience{};
 };
 
 /// Names of Riffle's own records: of plans, of volleys, and `notes`.

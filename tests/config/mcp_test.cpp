@@ -5,6 +5,7 @@
 
 #include "runtime/config/config.hpp"
 #include "runtime/config/mcp_checks.hpp"
+#include "runtime/config/model_checks.hpp"
 #include "runtime/config/rule_warnings.hpp"
 #include "runtime/config/trust.hpp"
 #include "tests/config/temp_folder.hpp"
@@ -22,6 +23,36 @@ std::string value_of(const config::config& x, const config::setting& wanted) {
 
 }  // namespace
 
+namespace {
+
+/// A table with a key of [mcp.files.auth], and what that key needs beside it.
+std::string with_auth(const std::string& key, const std::string& value) {
+  std::map<std::string, std::string> all;
+  const auto add = [&](const char* name, const char* text) {
+    all.try_emplace(name, text);
+  };
+  all[key] = value;
+  const bool own = key == "key_id" || key.starts_with("private_key");
+  if (own) add("grant", "\"client_credentials\"");
+  if (key == "key_id") add("private_key_env", "\"APP_KEY\"");
+  if (key.starts_with("token")) add("grant", "\"workload_identity\"");
+  if (key.starts_with("idp")) {
+    add("grant", "\"enterprise\"");
+    add("token_env", "\"ID_TOKEN\"");
+    add("idp", "\"https://idp.example.com\"");
+    add("idp_client_id", "\"app-2\"");
+  }
+  std::string out =
+      "[mcp.files]\nurl = \"https://x.example\"\nclient_id = "
+      "\"app-1\"\n";
+  if (key == "grant") out += "client_secret_env = \"APP_SECRET\"\n";
+  out += "[mcp.files.auth]\n";
+  for (const auto& [name, text] : all) out += name + " = " + text + "\n";
+  return out;
+}
+
+}  // namespace
+
 TEST_CASE("every key of a server arrives in the configuration") {
   const std::map<std::string, std::string> values = {
       {"mcp.files.command", R"(["npx", "server"])"},
@@ -34,6 +65,18 @@ TEST_CASE("every key of a server arrives in the configuration") {
       {"mcp.files.token_env", R"("TOKEN")"},
       {"mcp.files.client_id", R"("app-1")"},
       {"mcp.files.client_secret_env", R"("APP_SECRET")"},
+      {"mcp.files.auth.grant", R"("client_credentials")"},
+      {"mcp.files.auth.issuer", R"("https://login.example.com")"},
+      {"mcp.files.auth.scope", R"("read write")"},
+      {"mcp.files.auth.dpop", R"("always")"},
+      {"mcp.files.auth.private_key_file", R"("/tmp/key.pem")"},
+      {"mcp.files.auth.private_key_env", R"("APP_KEY")"},
+      {"mcp.files.auth.key_id", R"("key-1")"},
+      {"mcp.files.auth.token_file", R"("/tmp/token")"},
+      {"mcp.files.auth.token_env", R"("ID_TOKEN")"},
+      {"mcp.files.auth.idp", R"("https://idp.example.com")"},
+      {"mcp.files.auth.idp_client_id", R"("app-2")"},
+      {"mcp.files.auth.idp_client_secret_env", R"("IDP_SECRET")"},
       {"mcp.files.trust", R"("annotations")"},
       {"mcp.files.startup_timeout", R"("5s")"},
       {"mcp.files.timeout", R"("5m")"},
@@ -65,6 +108,7 @@ TEST_CASE("every key of a server arrives in the configuration") {
       text = "[mcp.files]\n" + s.key + " = " + values.at(key) + "\n" +
              (web ? "url = \"http://x\"\n" : "command = [\"x\"]\n") +
              (secret ? "client_id = \"app-1\"\n" : "");
+    if (s.section == "mcp.files.auth") text = with_auth(s.key, values.at(key));
     const auto x = config::load({folder.write("x.toml", text), {}, {}});
     REQUIRE(x);
     CHECK(value_of(*x, s) == values.at(key));
@@ -130,6 +174,71 @@ TEST_CASE("mistakes of a server's table are told") {
     CHECK(mistakes_of(text).find(message) != std::string::npos);
   }
   CHECK(mistakes_of("[mcp.files]\ncommand = [\"x\"]\n").empty());
+}
+
+TEST_CASE("what tokens without a person need is told, and what they cannot") {
+  const testing::temp_folder folder;
+  const auto mistakes_of = [&](const std::string& above,
+                               const std::string& auth) {
+    const auto text = "[mcp.web]\n" + above + "[mcp.web.auth]\n" + auth;
+    const auto x = config::load({folder.write("x.toml", text), {}, {}});
+    std::string out;
+    if (!x)
+      for (const auto& m : x.error()) out += m.message + "\n";
+    return out;
+  };
+  const std::string url = "url = \"https://x.example\"\n";
+  const auto me = url + "client_id = \"app\"\n";
+  const std::string own = "grant = \"client_credentials\"\n";
+  const std::string key = "private_key_env = \"K\"\n";
+  const std::string work = "grant = \"workload_identity\"\n";
+  const std::string company = "grant = \"enterprise\"\n";
+  struct sample {
+    std::string above, auth, message;
+  };
+  for (const auto& [above, auth, message] : std::vector<sample>{
+           {"command = [\"x\"]\n", own, "mcp.web.auth: only a url has tokens"},
+           {me + "token_env = \"T\"\n", own + key,
+            "mcp.web.auth.grant: the server has a token already"},
+           {url, own + key, "wants the client_id that this program has"},
+           {me, own, "wants something that shows who asks"},
+           {me + "client_secret_env = \"S\"\n", own + key,
+            "mcp.web.auth.private_key_env: give either a key or"},
+           {me, own + key + "private_key_file = \"k\"\n",
+            "give either a file or a variable"},
+           {me, key, "a login shows none"},
+           {me, "key_id = \"1\"\n", "is the name of a private key"},
+           {url, work, "wants a token to begin with"},
+           {url, work + "token_env = \"T\"\ntoken_file = \"t\"\n",
+            "mcp.web.auth.token_env: give either"},
+           {me, own + key + "token_file = \"t\"\n",
+            "mcp.web.auth.token_file: is what"},
+           {me, company + "token_env = \"T\"\n",
+            "mcp.web.auth.idp: is missing"},
+           {url, work + "token_env = \"T\"\nidp = \"https://i.example\"\n",
+            "is of the grant \"enterprise\" alone"},
+           {me,
+            company + "token_env = \"T\"\nidp = \"https://i.example\"\n"
+                      "idp_client_secret_env = \"S\"\n",
+            "is the secret of an idp_client_id"},
+           {url, "grant = \"password\"\n", "grant"}}) {
+    CAPTURE(above, auth);
+    CHECK(mistakes_of(above, auth).find(message) != std::string::npos);
+  }
+  CHECK(mistakes_of(me, own + key).empty());
+  CHECK(mistakes_of(url, work + "token_file = \"t\"\n").empty());
+  // They are keys like any: no tool sees them, and who lacks one is told.
+  config::load_request request;
+  request.text = "[mcp.web]\n" + me + "[mcp.web.auth]\n" + own +
+                 "private_key_env = \"NOT_SET_HERE\"\n";
+  const auto x = config::load(request);
+  REQUIRE(x);
+  CHECK(config::key_variables(x->mcp.at("web")) ==
+        std::vector<std::string>{"NOT_SET_HERE"});
+  REQUIRE(config::rule_warnings(*x).size() == 1);
+  CHECK(config::rule_warnings(*x)[0].find(
+            "mcp.web.auth.private_key_env: the variable NOT_SET_HERE") !=
+        std::string::npos);
 }
 
 TEST_CASE("tools of a server may be named by agents and have tables") {

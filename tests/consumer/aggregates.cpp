@@ -102,9 +102,9 @@ std::size_t of_the_configuration() {
                setting{.key = "x"}, parameters_config{.seed = 1},
                attachments_config{.max_file_bytes = 1},
                node_config{.labels = {}}, mcp_config{.command = {}},
-               mcp_server_config{.tools = {}}, mcp_tool_config{.effect = "x"},
-               server_limits_config{.runs = 1}, server_tls_config{.key = "x"},
-               token_config{.roles = {}});
+               mcp_auth_config{.scope = "x"}, mcp_server_config{.tools = {}},
+               mcp_tool_config{.effect = "x"}, server_limits_config{.runs = 1},
+               server_tls_config{.key = "x"}, token_config{.roles = {}});
 }
 
 std::size_t of_ports() {

@@ -353,7 +353,9 @@ TEST_CASE("version 0.1 of the suite passes what it asks of clients") {
       "auth/token-endpoint-auth-post", "auth/token-endpoint-auth-none",
       "auth/pre-registration", "auth/2025-03-26-oauth-metadata-backcompat",
       "auth/2025-03-26-oauth-endpoint-fallback", "auth/resource-mismatch",
-      "auth/offline-access-scope", "auth/offline-access-not-supported"};
+      "auth/offline-access-scope", "auth/offline-access-not-supported",
+      "auth/client-credentials-jwt", "auth/client-credentials-basic",
+      "auth/cross-app-access-complete-flow"};
   constexpr int rest = static_cast<int>(all.size());
   const int count = rt::repetitions(2, rest, rest);
   for (int i = 0; i < count; ++i) check_scenario(*npm, all.at(i), old_suite);
@@ -366,6 +368,8 @@ TEST_CASE("the conformance suite passes what it asks of logins") {
   constexpr std::array all{
       "scope-step-up", "authorization-server-migration",
       "token-endpoint-auth-basic", "iss-wrong-issuer", "resource-mismatch",
+      "dpop-nonce", "client-credentials-jwt",
+      "enterprise-managed-authorization",
       // Longer looks take the rest, too.
       "metadata-default", "metadata-var1", "metadata-var2", "metadata-var3",
       "basic-cimd", "scope-from-www-authenticate",
@@ -376,9 +380,10 @@ TEST_CASE("the conformance suite passes what it asks of logins") {
       "2025-03-26-oauth-endpoint-fallback", "offline-access-scope",
       "offline-access-not-supported", "iss-supported", "iss-not-advertised",
       "iss-supported-missing", "iss-unexpected", "iss-normalized",
-      "metadata-issuer-mismatch"};
+      "metadata-issuer-mismatch", "dpop", "client-credentials-basic",
+      "wif-jwt-bearer"};
   constexpr int rest = static_cast<int>(all.size());
-  const int count = rt::repetitions(5, rest, rest);
+  const int count = rt::repetitions(8, rest, rest);
   for (int i = 0; i < count; ++i)
     check_scenario(*npm, std::string{"auth/"} + all.at(i));
 }

@@ -74,6 +74,46 @@ TEST_CASE("who waits for a server is told so, and can stop it") {
   CHECK(rt::processes_in(folder).empty());
 }
 
+TEST_CASE("a run that waits for a server is on record, and is gone on with") {
+  auto model = answering();
+  const rt::work_folder folder;
+  // Mute until the file is there.
+  folder.configure(model.url("/v1"),
+                   "[mcp.liar]\ncommand = [\"/bin/sh\", \"-c\", \"test -e "
+                   "there && exec '" RIFFLE_MCP_LIAR
+                   "' modern; exec '" RIFFLE_MCP_LIAR
+                   "' mute\"]\nagents = [\"default\"]\n"
+                   "startup_timeout = \"10m\"\n");
+  const std::string waits = "waiting for the MCP server `liar`";
+  {
+    rt::program run{rt::installed_riffle(),
+                    folder,
+                    {"run", "go", "--session", "s1", "--output", "jsonl"}};
+    const bool told = rt::eventually([&] { return has(run.out(), waits); });
+    run.signal(SIGKILL);
+    const auto end = run.wait();
+    INFO(end.out << end.err);
+    REQUIRE(told);
+  }
+  CHECK(model.request_count() == 0);
+  folder.write("there", "");
+  const auto end =
+      rt::riffle(folder, {"sessions", "resume", "s1", "--output", "jsonl"});
+  INFO(end.err);
+  CHECK(end.status == 0);
+  const auto log = rt::riffle(folder, {"sessions", "events", "s1"});
+  const auto events = rt::checked_events(log.out);
+  REQUIRE(events.size() > 2);
+  CHECK(events[0].at("event_type") == "run_started");
+  CHECK(events[1].at("data").at("text") == waits);
+  const auto ends = rt::of_type(events, "run_finished");
+  REQUIRE(ends.size() == 1);
+  CHECK(ends[0].at("data").at("status") == "completed");
+  REQUIRE(model.request_count() == 1);
+  CHECK(has(model.requests()[0].body, "liar__echo"));
+  CHECK(rt::processes_in(folder).empty());
+}
+
 TEST_CASE("a plan calls the tool of a server, which it waits for") {
   auto model = answering();
   const rt::work_folder folder;

@@ -81,7 +81,8 @@ TEST_CASE("metadata of another issuer, or without PKCE, is refused") {
   const auto reads = [](json x, const char* key, const json& value,
                         const char* issuer = "https://a.b/t") {
     x[key] = value;
-    return read_authorization_metadata(x, issuer).has_value();
+    const auto read = read_authorization_metadata(x, issuer);
+    return read && fit_for_logins(*read);
   };
   CHECK(reads(good, "x", 1));
   CHECK(reads(good, "issuer", "https://a.b/t/"));

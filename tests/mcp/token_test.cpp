@@ -2,105 +2,17 @@
 // The token of a login on its way: with each request, made new in time, and
 // never asked for in a loop.
 #include <atomic>
-#include <filesystem>
 #include <thread>
-#include <unistd.h>
 
-#include "runtime/base/clock.hpp"
-#include "tests/support/catch.hpp"
+#include "tests/mcp/login_place.hpp"
 #include "tests/support/log_lines.hpp"
-#include "tests/support/oauth_world.hpp"
-#include "tools/mcp/call.hpp"
-#include "tools/mcp/http_link.hpp"
-#include "tools/mcp/oauth/sign_in.hpp"
-#include "tools/mcp/server.hpp"
-#include "tools/mcp/token_holder.hpp"
 
 using namespace riffle;
 using namespace riffle::mcp;
+using namespace riffle::mcp::at_login;
 using riffle::testing::log_lines;
-using riffle::testing::oauth_rules;
-using riffle::testing::oauth_world;
 using std::chrono::seconds;
 using std::chrono::steady_clock;
-
-namespace {
-
-bool has_part(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-/// A server that wants a token, and the file in which a login may be.
-struct place {
-  explicit place(oauth_rules rules = {}) : world{std::move(rules)} {}
-  ~place() { std::filesystem::remove_all(folder); }
-
-  void log_in(const std::string& scope = {}) {
-    oauth::sign_in_options how;
-    how.server = world.server();
-    how.scope = scope;
-    std::thread browser;
-    how.show = [&](const std::string& url) {
-      browser = std::thread{[url] { oauth_world::agree(url); }};
-    };
-    auto got = oauth::sign_in(how);
-    if (browser.joinable()) browser.join();
-    REQUIRE(got.has_value());
-    REQUIRE(oauth::write_login(file, *got).has_value());
-  }
-
-  std::shared_ptr<token_holder> entry(const std::string& given = {}) const {
-    return std::make_shared<token_holder>(
-        token_holder_options{"web", world.server(), file, {}, given});
-  }
-
-  exchange_request request(const std::string& tool = "read") const {
-    exchange_request x;
-    x.url = world.server();
-    x.body = R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{)"
-             R"("name":")" +
-             tool + "\"}}";
-    x.until = steady_clock::now() + seconds{20};
-    return x;
-  }
-
-  std::size_t sent_to_giver() const { return world.forms("/token").size(); }
-
-  oauth_world world;
-  std::filesystem::path folder = std::filesystem::temp_directory_path() /
-                                 ("riffle-token-" + std::to_string(::getpid()));
-  std::filesystem::path file = folder / "mcp" / "web.login";
-};
-
-/// The same as a server under supervision.
-struct served {
-  explicit served(const place& x) {
-    server_options options;
-    options.name = "web";
-    options.startup_timeout = seconds{20};
-    options.supervision.backoff = {std::chrono::milliseconds{10},
-                                   std::chrono::milliseconds{50}};
-    options.supervision.intensity = 100;
-    http_link_options how;
-    how.name = "web";
-    how.url = x.world.server();
-    how.who = x.entry();
-    options.connect = [how](link_events events) {
-      return open_http(how, std::move(events));
-    };
-    at.emplace(std::move(options));
-  }
-
-  tools::tool_output call(const std::string& tool) {
-    tools::tool_context context;
-    context.progress = [](tool_progress_report) {};
-    return call_tool(*at, tool, {}, json::object(), context);
-  }
-
-  std::optional<server> at;
-};
-
-}  // namespace
 
 TEST_CASE("without a login a server says how to log in; then it works") {
   place x;

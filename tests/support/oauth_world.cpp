@@ -10,6 +10,7 @@
 #include "runtime/base/digest.hpp"
 #include "runtime/base/encoding.hpp"
 #include "runtime/base/media.hpp"
+#include "tests/support/jwt_reader.hpp"
 
 namespace riffle::testing {
 
@@ -162,10 +163,16 @@ http_reply oauth_world::serve(const http_request& x) {
             .dump());
   if (path_of(x) != "/mcp") return http_reply::text("", 404);
   const std::string header{x.header("authorization")};
-  const auto token = tokens_.find(
-      header.starts_with("Bearer ") ? header.substr(7) : std::string{});
+  const auto token = tokens_.find(token_of(x));
   if (rules_.modern && x.body.find("\"initialize\"") != std::string::npos)
     return http_reply::text("what is that?", 400);
+  if (token != tokens_.end() && !bound_[token->first].empty() &&
+      !rules_.server_nonce.empty() &&
+      read_unsigned_jwt(std::string{x.header("dpop")})
+              ->claims.value("nonce", "") != rules_.server_nonce)
+    return http_reply::text("", 401)
+        .header("WWW-Authenticate", "DPoP error=\"use_dpop_nonce\"")
+        .header("DPoP-Nonce", rules_.server_nonce);
   if (token == tokens_.end() && !rules_.lets_in) {
     auto words = "Basic realm=\"a, b\", Bearer scope=\"" + rules_.scope + "\"";
     if (rules_.names_metadata)
@@ -224,16 +231,21 @@ http_reply oauth_world::give(const http_request& x) {
 }
 
 http_reply oauth_world::describe(const std::string& base) const {
+  const auto proofs =
+      rules_.binds ? json{{"dpop_signing_alg_values_supported", {"ES256"}}}
+                   : json::object();
   return http_reply::json(
-      with({{"issuer", base},
-            {"authorization_endpoint", giver_->url("/authorize")},
-            {"token_endpoint", giver_->url("/token")},
-            {"registration_endpoint", giver_->url("/register")},
-            {"revocation_endpoint", giver_->url("/revoke")},
-            {"response_types_supported", {"code"}},
-            {"token_endpoint_auth_methods_supported", {rules_.client_auth}},
-            {"code_challenge_methods_supported", {"S256"}}},
-           rules_.server_lie)
+      with(
+          with({{"issuer", base},
+                {"authorization_endpoint", giver_->url("/authorize")},
+                {"token_endpoint", giver_->url("/token")},
+                {"registration_endpoint", giver_->url("/register")},
+                {"revocation_endpoint", giver_->url("/revoke")},
+                {"response_types_supported", {"code"}},
+                {"token_endpoint_auth_methods_supported", {rules_.client_auth}},
+                {"code_challenge_methods_supported", {"S256"}}},
+               proofs),
+          rules_.server_lie)
           .dump());
 }
 
@@ -287,7 +299,14 @@ http_reply oauth_world::exchange(const http_request& x) {
   if (rules_.token_status != 200)
     return http_reply::text("not now", rules_.token_status);
   auto all = read_form(x.body);
-  if (!knows_client(x, all)) return refuse("invalid_client");
+  const bool signs = rules_.client_auth == "private_key_jwt";
+  if (signs ? !knows_signature(all) : !knows_client(x, all))
+    return refuse("invalid_client");
+  if (auto refused = refuse_proof(x)) return *std::move(refused);
+  return grant_of(std::move(all));
+}
+
+http_reply oauth_world::grant_of(form all) {
   if (all["resource"] != server_->url("/mcp")) return refuse("invalid_target");
   if (all["grant_type"] == "refresh_token") {
     const auto& old = all["refresh_token"];
@@ -299,6 +318,10 @@ http_reply oauth_world::exchange(const http_request& x) {
     refreshes_.erase(found);
     return tokens(scope);
   }
+  if (all["grant_type"] == "client_credentials") return tokens(all["scope"]);
+  if (all["grant_type"] == "urn:ietf:params:oauth:grant-type:jwt-bearer")
+    return all["assertion"] == rules_.assertion ? tokens(all["scope"])
+                                                : refuse("invalid_grant");
   const auto found = codes_.find(all["code"]);
   if (found == codes_.end()) return refuse("invalid_grant");
   const auto granted = found->second;
@@ -312,8 +335,9 @@ http_reply oauth_world::exchange(const http_request& x) {
 http_reply oauth_world::tokens(const std::string& scope) {
   const auto token = fresh("token");
   if (!rules_.forgets) tokens_[token] = scope;
+  bound_[token] = key_;
   json out = {{"access_token", token},
-              {"token_type", rules_.token_type},
+              {"token_type", key_.empty() ? rules_.token_type : "DPoP"},
               {"scope", scope}};
   if (rules_.life > 0) out["expires_in"] = rules_.life;
   if (rules_.refreshes) {

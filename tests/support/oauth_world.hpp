@@ -40,6 +40,11 @@ struct oauth_rules {
   int token_status = 200;      ///< of the token endpoint
   bool modern = false;         ///< what begins with `initialize` is a mistake
   bool forgets = false;        ///< each token, before it comes
+  std::string client_pem{};    ///< key of a client of `private_key_jwt`
+  std::string assertion{};     ///< that is good for a token (RFC 7523)
+  bool binds = false;          ///< it knows DPoP (RFC 9449), and says so
+  std::string giver_nonce{};   ///< that each proof must hold there
+  std::string server_nonce{};  ///< the same at the server
   std::function<void()> on_token{};  ///< before it answers
 };
 
@@ -62,6 +67,9 @@ class oauth_world {
   /// Forms that came to an endpoint, such as "/token".
   [[nodiscard]] std::vector<std::map<std::string, std::string>> forms(
       const std::string& path) const;
+  /// How many proofs were good, and what was wrong with the others.
+  [[nodiscard]] std::size_t good_proofs() const;
+  [[nodiscard]] std::vector<std::string> bad_proofs() const;
   /// How often a refresh token came that had been used before.
   [[nodiscard]] int reused() const;
   [[nodiscard]] std::vector<http_request> server_requests() const {
@@ -87,7 +95,14 @@ class oauth_world {
   http_reply authorize(const form& x);
   http_reply exchange(const http_request& x);
   bool knows_client(const http_request& x, const form& all) const;
+  http_reply grant_of(form all);
   http_reply tokens(const std::string& scope);
+  // oauth_proofs.cpp
+  bool knows_signature(const form& all);
+  std::optional<http_reply> refuse_proof(const http_request& x);
+  std::string token_of(const http_request& x);
+  std::string judge(const http_request& x, const std::string& url,
+                    const std::string& token);
   std::string fresh(const std::string& what);
 
   mutable std::mutex mutex_;
@@ -99,6 +114,11 @@ class oauth_world {
   std::map<std::string, std::string> tokens_;     ///< token -> scope
   std::map<std::string, std::string> refreshes_;  ///< token -> scope
   std::set<std::string> used_;
+  std::map<std::string, std::string> bound_;  ///< token -> its key
+  std::string key_;                           ///< of the last good proof
+  std::set<std::string> ids_;                 ///< of proofs and assertions
+  std::size_t good_proofs_ = 0;
+  std::vector<std::string> bad_proofs_;
   std::vector<std::string> secrets_;
   std::optional<http_server> giver_;
   std::optional<http_server> server_;

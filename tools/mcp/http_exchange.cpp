@@ -142,6 +142,8 @@ class transfer {
       stream_ = lower(value).starts_with("text/event-stream");
     else if (name == "mcp-session-id")
       end_.session = value;
+    else if (name == "dpop-nonce")
+      end_.dpop_nonce = value;
     else if (name == "retry-after")
       asks_to_wait_ = true;
     else if (name == "www-authenticate" &&

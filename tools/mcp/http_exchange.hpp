@@ -48,6 +48,7 @@ struct exchange_end {
   std::optional<std::uint64_t> retry_ms{};
   std::optional<std::chrono::seconds> retry_after{};
   std::string authenticate{};  ///< `WWW-Authenticate`, all of them
+  std::string dpop_nonce{};    ///< `DPoP-Nonce` (RFC 9449)
   std::string advice{};        ///< what a person does about a 401 or 403
 };
 

@@ -96,6 +96,7 @@ nlohmann::ordered_json to_json(const server_view& x) {
     out["server_version"] = x.server_version;
     out["tools"] = *x.tools;
   }
+  if (!x.tokens.empty()) out["tokens"] = x.tokens;
   out["approved"] = x.seen.approved;
   if (x.seen.held > 0) out["changed"] = x.seen.held;
   if (x.seen.other_advice) out["advice_changed"] = true;

@@ -32,6 +32,7 @@ struct server_view {
   std::string server{};
   std::string server_version{};
   std::optional<std::size_t> tools{};
+  std::string tokens{};  ///< how they are had; empty: it has none
   review seen{};
   std::uint32_t restarts = 0;
   std::string last_error{};

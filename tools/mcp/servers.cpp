@@ -151,6 +151,14 @@ bool servers::would_wait(const std::set<std::string>& names) const {
   });
 }
 
+bool servers::are_starting(const std::set<std::string>& names) const {
+  return std::ranges::any_of(names, [&](const std::string& name) {
+    const auto* x = find(name);
+    return x != nullptr && would_wait({name}) &&
+           x->status().state != server_state::out_of_service;
+  });
+}
+
 std::vector<server_view> servers::views() const {
   const std::lock_guard lock{mutex_};
   std::vector<server_view> out;
@@ -163,16 +171,25 @@ std::vector<server_view> servers::views() const {
   return out;
 }
 
+/// What its tools are now is a digest of each: nobody waits for these.
 std::map<std::string, std::string> servers::refused_tools() const {
-  const std::lock_guard lock{mutex_};
+  struct known {
+    std::string name;
+    server_status now;
+    std::map<std::string, meant_tool> meant;
+  };
+  std::vector<known> all;
+  {
+    const std::lock_guard lock{mutex_};
+    for (const auto& [name, x] : all_)
+      all.push_back({name, x.at->status(), x.meant});
+  }
   std::map<std::string, std::string> out;
-  for (const auto& [name, x] : all_) {
-    const auto now = x.at->status();
+  for (const auto& x : all)
     for (const auto& [as, one] : x.meant) {
-      auto why = why_refused(name, now, one.tool, one.digest);
+      auto why = why_refused(x.name, x.now, one.tool, one.digest);
       if (!why.empty()) out.emplace(as, std::move(why));
     }
-  }
   return out;
 }
 

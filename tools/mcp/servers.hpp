@@ -95,6 +95,8 @@ class servers {
   [[nodiscard]] bool tells_advice(const std::string& name);
   /// Whether one of these would be waited for.
   [[nodiscard]] bool would_wait(const std::set<std::string>& names) const;
+  /// The same, and it is under way: none that was given up.
+  [[nodiscard]] bool are_starting(const std::set<std::string>& names) const;
 
  private:
   /// What one of `tools` calls.

@@ -39,9 +39,10 @@ std::string state_of(const std::filesystem::path& file) {
          std::to_string(x.st_mtim.tv_nsec);
 }
 
-exchange_end send_with(exchange_request x, const std::string& token) {
-  if (!token.empty()) x.headers.push_back("Authorization: Bearer " + token);
-  return exchange(x);
+/// RFC 9449, 9.
+bool wants_other_proof(const exchange_end& x) {
+  return x.status == unauthorized && !x.dpop_nonce.empty() &&
+         oauth::read_challenge(x.authenticate).error == "use_dpop_nonce";
 }
 
 }  // namespace
@@ -57,12 +58,12 @@ exchange_end token_holder::exchange(exchange_request x) {
   // A server that is told goodbye is not worth a new token.
   const bool renews = held && x.method != "DELETE";
   if (renews && held->soon)
-    if (auto next = renewed(held->token, x)) held->token = *std::move(next);
-  auto end = send_with(x, held ? held->token : "");
+    if (auto next = renewed(held->token, x)) held = std::move(next);
+  auto end = held ? send_with(x, *held) : mcp::exchange(x);
   if (renews && end.status == unauthorized)
     if (auto next = renewed(held->token, x)) {
-      held->token = *std::move(next);
-      end = send_with(std::move(x), held->token);
+      held = std::move(next);
+      end = send_with(x, *held);
     }
   if (held && end.status != 0 && end.status != unauthorized)
     accepted(held->token);
@@ -70,46 +71,80 @@ exchange_end token_holder::exchange(exchange_request x) {
   return end;
 }
 
-std::optional<token_holder::bearer> token_holder::current() {
+exchange_end token_holder::send_with(const exchange_request& x,
+                                     const credential& held) {
+  if (held.token.empty()) return mcp::exchange(x);
+  auto asked = x;
+  asked.headers.push_back(std::string{held.key ? "Authorization: DPoP "
+                                               : "Authorization: Bearer "} +
+                          held.token);
+  if (!held.key) return mcp::exchange(asked);
+  for (bool again = false;; again = true) {
+    auto proved = asked;
+    proved.headers.push_back("DPoP: " + oauth::dpop_proof(*held.key, x.method,
+                                                          x.url, held.token,
+                                                          to_.nonces()));
+    auto end = mcp::exchange(proved);
+    to_.nonces().note(x.url, end.dpop_nonce);
+    if (again || !wants_other_proof(end)) return end;
+  }
+}
+
+std::optional<token_holder::credential> token_holder::current() {
   if (!options_.given.empty()) return std::nullopt;
   const std::lock_guard lock{mutex_};
   look_at_file();
-  if (!login_) return std::nullopt;
-  return bearer{login_->access_token,
-                !login_->refresh_token.empty() &&
-                    oauth::ends_soon(*login_, system_wall_time())};
+  if (!login_ && !options_.ask) return std::nullopt;
+  if (!login_) return credential{{}, {}, true};
+  return credential{
+      login_->access_token, key_,
+      renewable() && oauth::ends_soon(*login_, system_wall_time())};
+}
+
+/// Under the lock.
+bool token_holder::renewable() const {
+  return options_.ask || (login_ && !login_->refresh_token.empty());
+}
+
+/// Under the lock.
+void token_holder::take(std::optional<oauth::login> login) {
+  login_ = std::move(login);
+  key_.reset();
+  if (!login_) return;
+  if (auto key = oauth::dpop_key_of(*login_))
+    key_ = std::make_shared<const oauth::signing_key>(*std::move(key));
 }
 
 /// Under the lock. A login or a logout of another process counts at once.
 void token_holder::look_at_file() {
-  if (options_.file.empty()) return;
+  if (options_.file.empty() || options_.ask) return;
   auto now = state_of(options_.file);
   if (now == seen_) return;
   seen_ = std::move(now);
-  login_ = oauth::read_login(options_.file, options_.server);
+  take(oauth::read_login(options_.file, options_.server));
   next_try_ = {};
   useless_.clear();
   problem_.clear();
 }
 
 /// Another token than `used`, waiting for it as long as the request may.
-std::optional<std::string> token_holder::renewed(const std::string& used,
-                                                 const exchange_request& x) {
+std::optional<token_holder::credential> token_holder::renewed(
+    const std::string& used, const exchange_request& x) {
   std::unique_lock lock{mutex_};
   look_at_file();
-  const auto other = [&]() -> std::optional<std::string> {
+  const auto other = [&]() -> std::optional<credential> {
     if (!login_ || login_->access_token == used) return std::nullopt;
-    return login_->access_token;
+    return credential{login_->access_token, key_, false};
   };
   if (auto found = other()) return found;
-  if (!login_ || login_->refresh_token.empty() || useless_ == used)
-    return std::nullopt;
+  if (!renewable() || (!used.empty() && useless_ == used)) return std::nullopt;
   if (!renewing_) {
     if (steady_clock::now() < next_try_) return std::nullopt;
     renewing_ = true;
     // Not on this thread: a call that is stopped must not lose a token that
     // was given for the last one.
-    worker_ = std::jthread{[this, used] { renew(used); }};
+    worker_ = std::jthread{
+        [this, used](const std::stop_token& stop) { renew(used, stop); }};
   }
   changed_.wait_until(
       lock, x.stop, std::min(x.until, steady_clock::now() + 2 * renewal_limit),
@@ -117,13 +152,13 @@ std::optional<std::string> token_holder::renewed(const std::string& used,
   return other();
 }
 
-void token_holder::renew(const std::string& used) {
-  auto got = refreshed(used);
+void token_holder::renew(const std::string& used, const std::stop_token& stop) {
+  auto got = options_.ask ? options_.ask(stop) : refreshed(used);
   const std::lock_guard lock{mutex_};
   renewing_ = false;
-  seen_ = state_of(options_.file);
+  if (!options_.ask) seen_ = state_of(options_.file);
   if (got) {
-    login_ = *std::move(got);
+    take(*std::move(got));
     useless_ = login_->access_token;
     problem_.clear();
   } else {
@@ -131,7 +166,10 @@ void token_holder::renew(const std::string& used) {
     next_try_ = steady_clock::now() + pause_after_failure;
     if (login_ && got.error().code == errc::approval_denied)
       login_->refresh_token.clear();
-    log_warn("mcp." + options_.name, "its token is not made new: " + problem_);
+    log_warn(
+        "mcp." + options_.name,
+        (options_.ask ? "it gets no token: " : "its token is not made new: ") +
+            problem_);
   }
   changed_.notify_all();
 }
@@ -173,8 +211,24 @@ std::string token_holder::advice(const exchange_end& end) const {
     return options_.given +
            (narrow ? " allows too little" : " is not accepted") +
            (narrow && !scope.empty() ? ": it needs the scope " + scope : "");
-  const auto login = "'riffle mcp login " + options_.name;
   const std::lock_guard lock{mutex_};
+  if (!options_.ask && login_ && end.status == forbidden && !narrow)
+    return "your login does not allow this";
+  if (!options_.ask) return advice_of_login(narrow, scope);
+  if (narrow)
+    return "its token allows too little" +
+           (scope.empty() ? std::string{}
+                          : ": it needs the scope " + scope + ", which mcp." +
+                                options_.name + ".auth.scope has to name");
+  if (!problem_.empty()) return "it gets no token: " + problem_;
+  return end.status == forbidden ? "its token does not allow this"
+                                 : "its token is not accepted";
+}
+
+/// Under the lock.
+std::string token_holder::advice_of_login(bool narrow,
+                                          const std::string& scope) const {
+  const auto login = "'riffle mcp login " + options_.name;
   if (!login_)
     return "it wants a token: run " + login +
            "', or name the variable that holds one in token_env";
@@ -184,7 +238,6 @@ std::string token_holder::advice(const exchange_end& end) const {
     return "your login allows too little: run " + login +
            (scope.empty() || all.empty() ? "'" : " --scope \"" + all + "\"'");
   }
-  if (end.status == forbidden) return "your login does not allow this";
   return "your login has ended" +
          (problem_.empty() ? "" : " (" + problem_ + ")") + ": run " + login +
          "'";

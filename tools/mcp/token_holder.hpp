@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What lets requests in at a server: the token of a person's login, made new
-// before it ends and when the server refuses it.
+// What lets requests in at a server: the token of a person's login, or one that
+// no person has to agree to; made new before it ends and when the server
+// refuses it.
 
 #include <condition_variable>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -26,6 +29,9 @@ struct token_holder_options {
   /// Its headers hold a token already, of the configuration: in this variable,
   /// or in a header. Then no login counts.
   std::string given{};
+  /// Gives a token without a person (`oauth::unattended`), kept in memory
+  /// alone; then no login counts. One thread calls it at a time.
+  std::function<expected<oauth::login>(const std::stop_token&)> ask{};
 };
 
 /// Thread-safe; any number of requests use it at once.
@@ -36,31 +42,38 @@ class token_holder {
   token_holder(const token_holder&) = delete;
   token_holder& operator=(const token_holder&) = delete;
 
-  /// The request, with the token if there is one. One that is refused is sent
-  /// once more with a new token, if one can be had; never more often. What a
-  /// person can do about a refusal stands in `advice`.
+  /// The request, with the token if there is one, and a proof of the key that
+  /// it is bound to. One that is refused is sent once more with a new token, if
+  /// one can be had, and once more with what its server wants in the proof;
+  /// never more often. What a person can do about a refusal stands in `advice`.
   exchange_end exchange(exchange_request x);
 
  private:
-  struct bearer {
+  struct credential {
     std::string token;
-    bool soon = false;  ///< it ends soon, and can be made new
+    std::shared_ptr<const oauth::signing_key> key;  ///< null: bound to none
+    bool soon = false;  ///< it ends soon, or is not there, and can be made new
   };
 
-  std::optional<bearer> current();
+  exchange_end send_with(const exchange_request& x, const credential& held);
+  std::optional<credential> current();
+  [[nodiscard]] bool renewable() const;
   void look_at_file();
-  std::optional<std::string> renewed(const std::string& used,
-                                     const exchange_request& x);
-  void renew(const std::string& used);
+  void take(std::optional<oauth::login> login);
+  std::optional<credential> renewed(const std::string& used,
+                                    const exchange_request& x);
+  void renew(const std::string& used, const std::stop_token& stop);
   expected<oauth::login> refreshed(const std::string& used) const;
   void accepted(const std::string& token);
   std::string advice(const exchange_end& end) const;
+  std::string advice_of_login(bool narrow, const std::string& scope) const;
 
   const token_holder_options options_;
   const oauth::reach to_;
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   std::optional<oauth::login> login_;
+  std::shared_ptr<const oauth::signing_key> key_;  ///< of `login_`
   std::string seen_;     ///< of the file, as it was read
   std::string useless_;  ///< a new token that nobody has taken yet
   std::string problem_;  ///< why there is no new one

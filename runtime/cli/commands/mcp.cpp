@@ -16,6 +16,7 @@
 #include "runtime/cli/view/tool_call_view.hpp"
 #include "runtime/config/assign.hpp"
 #include "runtime/config/source.hpp"
+#include "runtime/node/mcp_auth.hpp"
 #include "runtime/node/mcp_board.hpp"
 #include "runtime/node/mcp_part.hpp"
 #include "runtime/node/node.hpp"
@@ -67,6 +68,9 @@ std::vector<mcp::server_view> all_as_they_are(const opened_servers& x) {
   for (const auto& one : used) idle.erase(one.name);
   if (x.all) x.all->ready(idle);
   for (const auto& name : idle) used.push_back(tried(*x.all, name));
+  for (auto& one : used)
+    if (x.settings.mcp.contains(one.name))
+      one.tokens = mcp_token_way(x.settings, one.name);
   std::ranges::stable_sort(used, {}, &mcp::server_view::name);
   return used;
 }

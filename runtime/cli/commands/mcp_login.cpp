@@ -13,7 +13,7 @@
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/config/assign.hpp"
-#include "runtime/node/mcp_part.hpp"
+#include "runtime/node/mcp_auth.hpp"
 #include "runtime/node/node.hpp"
 
 namespace riffle::cli {
@@ -55,7 +55,7 @@ std::optional<mcp::oauth::sign_in_options> way_in(
     }
     out->client_secret = *secret;
   }
-  out->scope = x.scope;
+  if (!x.scope.empty()) out->scope = x.scope;
   out->port = x.port;
   out->limit = x.limit;
   return *std::move(out);

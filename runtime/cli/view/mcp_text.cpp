@@ -119,6 +119,7 @@ std::string mcp_line(const mcp::server_view& x) {
       out += "  " + safe_line(x.server, 60) + " " +
              safe_line(x.server_version, 40);
   }
+  if (!x.tokens.empty()) out += "  tokens: " + x.tokens;
   out += x.seen.approved ? "  approved" : "  not approved";
   if (x.seen.held > 0)
     out += ", " + counted(x.seen.held, "tool") + " changed since";

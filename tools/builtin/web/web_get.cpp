@@ -195,6 +195,10 @@ std::size_t hop::on_header(char* text, std::size_t, std::size_t n, void* x) {
   const auto line = lower({text, n});
   const auto value = trimmed(
       std::string_view{line}.substr(std::min(line.find(':') + 1, line.size())));
+  const auto& kept = self.request_.kept_header;
+  if (!kept.empty() && line.starts_with(kept + ":"))
+    self.answer_.header =
+        trimmed(std::string_view{text, n}.substr(kept.size() + 1));
   const bool content = line.starts_with("content-encoding:");
   if (!content && !line.starts_with("transfer-encoding:")) return n;
   const auto known = content

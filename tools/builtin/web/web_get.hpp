@@ -40,12 +40,14 @@ struct web_request {
   /// Something to send: then it is a POST.
   std::optional<std::string> body{};
   std::vector<std::string> headers{};  ///< "Name: value", beside curl's own
+  std::string kept_header{};  ///< small letters; see `web_answer::header`
 };
 
 struct web_answer {
   int status = 0;
   std::string url;  ///< after all redirects
   std::string content_type;
+  std::string header{};  ///< value of `kept_header`, the last one
   std::string body;
   bool cut = false;                        ///< there is more than `body`
   std::optional<std::uint64_t> announced;  ///< size, as the server said

@@ -42,15 +42,19 @@ std::string unquoted(std::string_view text) {
   return out;
 }
 
-void take_parameter(std::string_view text, challenge& out) {
+/// `stronger`: it takes the place of what another scheme has said.
+void take_parameter(std::string_view text, bool stronger, challenge& out) {
   const auto sign = text.find('=');
   if (sign == text.npos) return;
   const auto name = lower(trimmed(text.substr(0, sign), blanks));
   auto value = unquoted(trimmed(text.substr(sign + 1), blanks));
   if (value.size() > longest_value) return;
-  if (name == "resource_metadata") out.resource_metadata = std::move(value);
-  if (name == "scope") out.scope = std::move(value);
-  if (name == "error") out.error = std::move(value);
+  const auto take = [&](std::string& to) {
+    if (stronger || to.empty()) to = std::move(value);
+  };
+  if (name == "resource_metadata") take(out.resource_metadata);
+  if (name == "scope") take(out.scope);
+  if (name == "error") take(out.error);
 }
 
 std::vector<std::string_view> words_of(std::string_view text) {
@@ -68,6 +72,7 @@ std::vector<std::string_view> words_of(std::string_view text) {
 challenge read_challenge(std::string_view header) {
   challenge out;
   bool bearer = false;
+  bool bound = false;
   for (auto one : elements_of(header)) {
     // "Scheme", "Scheme name=value" or "name=value".
     const auto end = one.find_first_of(" \t=\"");
@@ -76,9 +81,10 @@ challenge read_challenge(std::string_view header) {
         end == one.npos ? one.substr(one.size()) : trimmed(one.substr(end));
     if (scheme && !rest.starts_with('=')) {
       bearer = lower(one.substr(0, end)) == "bearer";
+      bound = lower(one.substr(0, end)) == "dpop";
       one = rest;
     }
-    if (bearer) take_parameter(one, out);
+    if (bearer || bound) take_parameter(one, bound, out);
   }
   return out;
 }

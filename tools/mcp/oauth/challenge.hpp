@@ -2,7 +2,7 @@
 #pragma once
 
 // What a server that refuses a request says of the token that it wants
-// (RFC 6750, RFC 9728). Pure.
+// (RFC 6750, RFC 9449, RFC 9728). Pure.
 
 #include <string>
 #include <string_view>
@@ -17,7 +17,8 @@ struct challenge {
   bool operator==(const challenge&) const = default;
 };
 
-/// The `Bearer` challenge of `WWW-Authenticate`, wherever it stands in it; what
+/// The challenges `Bearer` and `DPoP` (RFC 9449) of `WWW-Authenticate`,
+/// wherever they stand in it; the second counts where they differ, and what
 /// cannot be read is left out.
 challenge read_challenge(std::string_view header);
 

@@ -5,108 +5,20 @@
 #include <stdexcept>
 #include <sys/random.h>
 
-#include "runtime/base/clock.hpp"
-#include "runtime/base/digest.hpp"
-#include "runtime/base/encoding.hpp"
-#include "runtime/base/media.hpp"
 #include "runtime/base/secrets.hpp"
-#include "runtime/base/text.hpp"
+#include "tools/mcp/oauth/token_request.hpp"
 
 namespace riffle::mcp::oauth {
 
 namespace {
 
 constexpr std::size_t verifier_bytes = 32;
-constexpr std::size_t longest_token = 64u << 10;
-constexpr std::int64_t longest_life = 10LL * 366 * 24 * 3600;
-constexpr std::int64_t us_of_second = 1'000'000;
 constexpr int ok = 200;
 constexpr int created = 201;
 
 unexpected failure(errc code, std::string message) {
   return unexpected{error{
       .code = code, .op = "mcp.login", .message = redact(std::move(message))}};
-}
-
-/// RFC 4648, 5: for URLs, without padding.
-std::string base64_url(std::string_view bytes) {
-  auto out = to_base64(bytes);
-  std::ranges::replace(out, '+', '-');
-  std::ranges::replace(out, '/', '_');
-  while (out.ends_with('=')) out.pop_back();
-  return out;
-}
-
-std::string text_in(const json& x, const char* key) {
-  if (!x.is_object()) return {};
-  const auto found = x.find(key);
-  return found != x.end() && found->is_string() ? found->get<std::string>()
-                                                : std::string{};
-}
-
-/// What an error of OAuth says, in words; its own are somebody else's.
-std::string words_of(const reach_answer& x) {
-  auto out = "HTTP " + std::to_string(x.status);
-  if (const auto code = text_in(x.body, "error"); !code.empty())
-    out += ", " + with_dots(code, 100);
-  if (const auto more = text_in(x.body, "error_description"); !more.empty())
-    out += ": " + with_dots(more, 300);
-  return out;
-}
-
-/// A token stands in a header: nothing else may begin in it.
-bool is_token(const std::string& x) {
-  return !x.empty() && x.size() <= longest_token &&
-         std::ranges::all_of(x, [](char c) { return c > ' ' && c < 0x7f; });
-}
-
-expected<reach_answer> send_form(const login& x, const std::string& url,
-                                 fields all, const reach& to,
-                                 const std::stop_token& stop) {
-  std::vector<std::string> headers{
-      "Content-Type: application/x-www-form-urlencoded"};
-  if (x.as.auth == "client_secret_basic") {
-    const auto pair =
-        percent_encoded(x.as.id) + ":" + percent_encoded(x.as.secret);
-    add_secret(to_base64(pair));
-    headers.push_back("Authorization: Basic " + to_base64(pair));
-  } else {
-    all.emplace_back("client_id", x.as.id);
-    if (x.as.auth == "client_secret_post")
-      all.emplace_back("client_secret", x.as.secret);
-  }
-  return to.post(url, form_of(all), std::move(headers), stop);
-}
-
-expected<void> take_tokens(login& x, const reach_answer& answer) {
-  if (answer.status != ok)
-    return failure(
-        errc::approval_denied,
-        "the authorization server gives no token: " + words_of(answer));
-  const auto token = text_in(answer.body, "access_token");
-  add_secret(token);
-  if (!is_token(token))
-    return failure(errc::invalid_request,
-                   "the authorization server's answer holds no token");
-  if (const auto type = text_in(answer.body, "token_type");
-      lower(type) != "bearer")
-    return failure(
-        errc::invalid_request,
-        "the token is none for a bearer, but: " + with_dots(type, 100));
-  x.access_token = token;
-  if (auto next = text_in(answer.body, "refresh_token"); !next.empty())
-    x.refresh_token = std::move(next);
-  if (auto scope = text_in(answer.body, "scope"); !scope.empty())
-    x.scope = std::move(scope);
-  x.issued_at = system_wall_time().us / us_of_second;
-  x.expires_at.reset();
-  const auto life = answer.body.find("expires_in");
-  if (life != answer.body.end() && life->is_number()) {
-    const auto seconds =
-        std::clamp(life->get<double>(), 0.0, static_cast<double>(longest_life));
-    x.expires_at = x.issued_at + static_cast<std::int64_t>(seconds);
-  }
-  return {};
 }
 
 }  // namespace
@@ -119,11 +31,7 @@ std::string random_text(std::size_t bytes) {
 }
 
 std::string challenge_of(std::string_view verifier) {
-  const auto hex = sha256(verifier);
-  std::string bytes;
-  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
-    bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
-  return base64_url(bytes);
+  return sha256_url(verifier);
 }
 
 proof make_proof() {

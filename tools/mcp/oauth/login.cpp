@@ -29,12 +29,14 @@ void for_each_text(login& x, Visit visit) {
   visit("access_token", x.access_token);
   visit("refresh_token", x.refresh_token);
   visit("scope", x.scope);
+  visit("dpop_key", x.dpop_key);
 }
 
 void hide(const login& x) {
   add_secret(x.access_token);
   add_secret(x.refresh_token);
   add_secret(x.as.secret);
+  add_secret(x.dpop_key);
 }
 
 }  // namespace
@@ -59,6 +61,8 @@ std::optional<login> read_login(const std::filesystem::path& file,
   };
   out.expires_at = time_at("expires_at");
   out.issued_at = time_at("issued_at").value_or(0);
+  const auto bound = x->find("bound_only");
+  out.bound_only = bound != x->end() && *bound == true;
   if (out.server != server || out.access_token.empty()) return std::nullopt;
   return out;
 }
@@ -73,8 +77,16 @@ expected<void> write_login(const std::filesystem::path& file, const login& x) {
   });
   out["issued_at"] = x.issued_at;
   if (x.expires_at) out["expires_at"] = *x.expires_at;
+  if (x.bound_only) out["bound_only"] = true;
   return write_private_file(
       file, out.dump(1, ' ', false, json::error_handler_t::replace) + "\n");
+}
+
+std::optional<signing_key> dpop_key_of(const login& x) {
+  if (x.dpop_key.empty()) return std::nullopt;
+  auto key = signing_key::from_text(x.dpop_key);
+  if (!key || key->algorithms().front() != "ES256") return std::nullopt;
+  return *std::move(key);
 }
 
 bool ends_soon(const login& x, wall_time now) {

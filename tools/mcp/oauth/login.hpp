@@ -12,6 +12,7 @@
 
 #include "messages/error.hpp"
 #include "messages/time.hpp"
+#include "tools/mcp/oauth/signing_key.hpp"
 
 namespace riffle::mcp::oauth {
 
@@ -19,7 +20,8 @@ namespace riffle::mcp::oauth {
 struct client {
   std::string id{};
   std::string secret{};
-  /// none, client_secret_basic or client_secret_post.
+  /// none, client_secret_basic or client_secret_post; private_key_jwt: as
+  /// none, by a field of its own.
   std::string auth = "none";
 
   bool operator==(const client&) const = default;
@@ -35,7 +37,9 @@ struct login {
   std::string access_token{};
   std::string refresh_token{};
   std::string scope{};
-  std::int64_t issued_at = 0;                ///< seconds since 1970
+  std::string dpop_key{};      ///< what it is bound to; empty: to nothing
+  bool bound_only = false;     ///< a token that is not bound is refused
+  std::int64_t issued_at = 0;  ///< seconds since 1970
   std::optional<std::int64_t> expires_at{};  ///< the same
 
   bool operator==(const login&) const = default;
@@ -46,6 +50,9 @@ std::optional<login> read_login(const std::filesystem::path& file,
                                 std::string_view server);
 
 expected<void> write_login(const std::filesystem::path& file, const login& x);
+
+/// Nothing: it is bound to none.
+std::optional<signing_key> dpop_key_of(const login& x);
 
 /// Whether little is left of the token's life: a tenth, at most a minute. One
 /// without an end lives.

@@ -11,6 +11,8 @@ namespace riffle::mcp::oauth {
 namespace {
 
 constexpr std::size_t most_texts = 200;
+constexpr std::string_view no_place =
+    "its authorization server does not say where it gives tokens";
 
 unexpected refused(std::string message) {
   return unexpected{error{.code = errc::invalid_request,
@@ -90,6 +92,8 @@ expected<resource_metadata> read_resource_metadata(const json& x,
   out.resource = text_of(x, "resource");
   out.authorization_servers = texts_of(x, "authorization_servers");
   out.scopes = texts_of(x, "scopes_supported");
+  const auto bound = x.find("dpop_bound_access_tokens_required");
+  out.bound_only = bound != x.end() && *bound == true;
   if (!covers(out.resource, server))
     return refused("its metadata is of another resource: " +
                    with_dots(out.resource, 200));
@@ -116,21 +120,31 @@ expected<authorization_server> read_authorization_metadata(
   out.registration_endpoint = text_of(x, "registration_endpoint");
   out.revocation_endpoint = text_of(x, "revocation_endpoint");
   out.auth_methods = texts_of(x, "token_endpoint_auth_methods_supported");
+  out.auth_algorithms =
+      texts_of(x, "token_endpoint_auth_signing_alg_values_supported");
+  out.proof_algorithms = texts_of(x, "dpop_signing_alg_values_supported");
+  out.pkce_methods = texts_of(x, "code_challenge_methods_supported");
   out.scopes = texts_of(x, "scopes_supported");
   const auto names = x.find("authorization_response_iss_parameter_supported");
   out.names_itself = names != x.end() && *names == true;
-  if (!issuer.empty() && without_slash(out.issuer) != without_slash(issuer))
+  if (!issuer.empty() && !is_same_issuer(out.issuer, issuer))
     return refused("the metadata of " + with_dots(issuer, 200) +
                    " is of another issuer: " + with_dots(out.issuer, 200));
-  if (out.authorization_endpoint.empty() || out.token_endpoint.empty())
-    return refused(
-        "its authorization server does not say where it gives "
-        "tokens");
-  if (!holds(texts_of(x, "code_challenge_methods_supported"), "S256"))
+  if (out.token_endpoint.empty()) return refused(std::string{no_place});
+  return out;
+}
+
+expected<void> fit_for_logins(const authorization_server& x) {
+  if (x.authorization_endpoint.empty()) return refused(std::string{no_place});
+  if (!holds(x.pkce_methods, "S256"))
     return refused(
         "its authorization server does not say that it knows PKCE with "
         "S256, without which a login can be stolen");
-  return out;
+  return {};
+}
+
+bool is_same_issuer(std::string_view a, std::string_view b) {
+  return without_slash(a) == without_slash(b);
 }
 
 authorization_server server_without_metadata(std::string_view origin) {

@@ -20,7 +20,14 @@ std::vector<endpoint> open_to(std::string_view server,
   if (is_loopback(server))
     for (const auto* x : {"127.0.0.0/8", "::1", "localhost"})
       if (auto one = parse_endpoint(x)) allowed.push_back(*std::move(one));
-  const auto url = tools::parse_url(server);
+  return with_host_of(server, std::move(allowed));
+}
+
+}  // namespace
+
+std::vector<endpoint> with_host_of(std::string_view text,
+                                   std::vector<endpoint> allowed) {
+  const auto url = tools::parse_url(text);
   if (!url) return allowed;
   endpoint own{.host = url->host, .network = {}, .port = url->port};
   if (const auto address = parse_ip(url->host)) {
@@ -30,8 +37,6 @@ std::vector<endpoint> open_to(std::string_view server,
   allowed.push_back(std::move(own));
   return allowed;
 }
-
-}  // namespace
 
 bool is_loopback(std::string_view url) {
   const auto parsed = tools::parse_url(url);
@@ -72,9 +77,22 @@ expected<reach_answer> reach::get(const std::string& url,
 
 expected<reach_answer> reach::post(const std::string& url, std::string body,
                                    std::vector<std::string> headers,
-                                   const std::stop_token& stop) const {
+                                   const std::stop_token& stop,
+                                   const signing_key* key) const {
   headers.emplace_back("Accept: application/json");
-  return ask(url, std::move(body), std::move(headers), stop);
+  if (key == nullptr)
+    return ask(url, std::move(body), std::move(headers), stop);
+  for (bool again = false;; again = true) {
+    auto all = headers;
+    all.push_back("DPoP: " + dpop_proof(*key, "POST", url, {}, nonces()));
+    auto answer = ask(url, body, std::move(all), stop);
+    if (!answer) return answer;
+    nonces().note(url, answer->dpop_nonce);
+    const bool other = answer->body.is_object() &&
+                       answer->body.contains("error") &&
+                       answer->body.at("error") == "use_dpop_nonce";
+    if (again || !other || answer->dpop_nonce.empty()) return answer;
+  }
 }
 
 expected<reach_answer> reach::ask(const std::string& url,
@@ -93,10 +111,11 @@ expected<reach_answer> reach::ask(const std::string& url,
   x.stop = stop;
   x.body = std::move(body);
   x.headers = std::move(headers);
+  x.kept_header = "dpop-nonce";
   x.refusal = [this](const std::string& next) { return refusal(next); };
   auto answer = tools::web_get(x, policy_);
   if (!answer) return unexpected{std::move(answer.error())};
-  reach_answer out{answer->status, nullptr};
+  reach_answer out{answer->status, nullptr, std::move(answer->header)};
   if (!answer->cut)
     if (auto read = parse_strict(answer->body)) out.body = *std::move(read);
   return out;

@@ -17,6 +17,7 @@
 #include "messages/error.hpp"
 #include "messages/time.hpp"
 #include "tools/builtin/web/address_policy.hpp"
+#include "tools/mcp/oauth/dpop.hpp"
 
 namespace riffle::mcp::oauth {
 
@@ -24,7 +25,8 @@ using fields = std::vector<std::pair<std::string, std::string>>;
 
 struct reach_answer {
   int status = 0;
-  nlohmann::json body{};  ///< null: it is no JSON
+  nlohmann::json body{};     ///< null: it is no JSON
+  std::string dpop_nonce{};  ///< that the next proof has to hold
 };
 
 class reach {
@@ -39,9 +41,14 @@ class reach {
 
   expected<reach_answer> get(const std::string& url,
                              const std::stop_token& stop) const;
+  /// With a proof of `key`, if that is not null (RFC 9449): once more if the
+  /// answer wants another one, never more often.
   expected<reach_answer> post(const std::string& url, std::string body,
                               std::vector<std::string> headers,
-                              const std::stop_token& stop) const;
+                              const std::stop_token& stop,
+                              const signing_key* key = nullptr) const;
+
+  [[nodiscard]] dpop_nonces& nonces() const { return *nonces_; }
 
  private:
   expected<reach_answer> ask(const std::string& url,
@@ -52,7 +59,12 @@ class reach {
   tools::address_policy policy_;
   bool loopback_ = false;
   duration limit_;
+  std::shared_ptr<dpop_nonces> nonces_ = std::make_shared<dpop_nonces>();
 };
+
+/// The same, and the host and port of a URL that a person has named.
+std::vector<endpoint> with_host_of(std::string_view url,
+                                   std::vector<endpoint> allowed);
 
 /// "a=b&c=d" (application/x-www-form-urlencoded).
 std::string form_of(const fields& all);

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "runtime/base/secrets.hpp"
-#include "tools/mcp/http_exchange.hpp"
 #include "tools/mcp/oauth/way_back.hpp"
 
 namespace riffle::mcp::oauth {
@@ -15,95 +14,11 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr auto probe_limit = std::chrono::seconds{30};
 constexpr std::size_t state_bytes = 24;
-constexpr std::size_t most_givers = 5;
-constexpr int ok = 200;
-constexpr int unauthorized = 401;
-constexpr int server_fault = 500;
 
 unexpected stopped_at(errc code, std::string message) {
   return unexpected{error{
       .code = code, .op = "mcp.login", .message = redact(std::move(message))}};
-}
-
-/// What the server says to a request without a token. Nothing: it asks for
-/// none.
-expected<std::optional<challenge>> ask_without_token(const sign_in_options& x) {
-  exchange_request ask;
-  ask.url = x.server;
-  ask.headers = x.headers;
-  ask.headers.emplace_back("Content-Type: application/json");
-  ask.headers.emplace_back("Accept: application/json, text/event-stream");
-  ask.body = R"({"jsonrpc":"2.0","id":1,"method":"ping"})";
-  ask.stop = x.stop;
-  ask.until = steady_clock::now() + probe_limit;
-  const auto end = exchange(ask);
-  if (end.stopped) return stopped_at(errc::cancelled, "it was stopped");
-  if (end.status == 0)
-    return stopped_at(errc::tool_unavailable,
-                      "the server cannot be reached: " +
-                          (end.late ? "no answer in time" : end.problem));
-  if (end.status != unauthorized) return std::optional<challenge>{};
-  return read_challenge(end.authenticate);
-}
-
-/// The first of the documents that is there. Nothing: there is none of them.
-expected<std::optional<json>> first_document(
-    const std::vector<std::string>& urls, const reach& to,
-    const std::stop_token& stop) {
-  for (const auto& url : urls) {
-    auto answer = to.get(url, stop);
-    if (!answer) return unexpected{std::move(answer.error())};
-    if (answer->status == ok && answer->body.is_object())
-      return std::move(answer->body);
-    if (answer->status >= server_fault)
-      return stopped_at(
-          errc::tool_unavailable,
-          url + " answers with HTTP " + std::to_string(answer->status));
-  }
-  return std::optional<json>{};
-}
-
-std::string joined(const std::vector<std::string>& all) {
-  std::string out;
-  for (const auto& x : all) out = with_scopes(out, x);
-  return out;
-}
-
-expected<authorization_server> find_server(const std::string& issuer,
-                                           const reach& to,
-                                           const std::stop_token& stop) {
-  const auto urls = authorization_metadata_urls(issuer);
-  const auto found = first_document(urls, to, stop);
-  if (!found) return unexpected{found.error()};
-  if (*found) return read_authorization_metadata(**found, issuer);
-  return stopped_at(errc::not_found, "the authorization server " + issuer +
-                                         " says nothing of itself");
-}
-
-/// Servers of 2025-03-26 have no metadata of their own: they give their tokens
-/// themselves, or name who does.
-expected<authorization_server> find_older_server(const std::string& server,
-                                                 const reach& to,
-                                                 const std::stop_token& stop) {
-  const auto origin = origin_of(server);
-  const auto found =
-      first_document(authorization_metadata_urls(origin), to, stop);
-  if (!found) return unexpected{found.error()};
-  if (*found) return read_authorization_metadata(**found, "");
-  return server_without_metadata(origin);
-}
-
-expected<void> check_places(const authorization_server& at, const reach& to) {
-  for (const auto& url :
-       {at.authorization_endpoint, at.token_endpoint, at.registration_endpoint})
-    if (!url.empty())
-      if (const auto why = to.refusal(url))
-        return stopped_at(errc::invalid_request,
-                          "the authorization server names " + url +
-                              ", which is not asked: " + *why);
-  return {};
 }
 
 expected<client> client_of(const sign_in_options& x,
@@ -153,51 +68,18 @@ expected<std::string> code_of_person(const sign_in_options& x,
 
 }  // namespace
 
-expected<giver> find_giver(const std::string& server,
-                           const std::optional<challenge>& asked,
-                           const reach& to, const std::stop_token& stop) {
-  giver out;
-  out.resource = server.substr(0, server.find('#'));
-  if (asked) out.scope = asked->scope;
-  auto urls = resource_metadata_urls(server);
-  if (asked && !asked->resource_metadata.empty())
-    urls = {asked->resource_metadata};
-  const auto document = first_document(urls, to, stop);
-  if (!document) return unexpected{document.error()};
-  expected<authorization_server> at = tl::unexpected{error{}};
-  if (*document) {
-    auto about = read_resource_metadata(**document, server);
-    if (!about) return unexpected{std::move(about.error())};
-    out.resource = about->resource;
-    if (out.scope.empty()) out.scope = joined(about->scopes);
-    auto& all = about->authorization_servers;
-    if (all.empty()) all.push_back(origin_of(server));
-    if (all.size() > most_givers) all.resize(most_givers);
-    for (std::size_t i = 0; i < all.size() && !at; ++i)
-      at = find_server(all[i], to, stop);
-  } else if (asked) {
-    at = find_older_server(server, to, stop);
-  } else {
-    return stopped_at(errc::not_found,
-                      "the server asks for no token, and says nothing of who "
-                      "gives one");
-  }
-  if (!at) return unexpected{std::move(at.error())};
-  if (auto good = check_places(*at, to); !good)
-    return unexpected{std::move(good.error())};
-  out.at = *std::move(at);
-  return out;
-}
-
 expected<login> sign_in(const sign_in_options& x) {
   const reach to{x.server, x.allowed};
   if (const auto why = to.refusal(x.server))
     return stopped_at(errc::invalid_request,
                       "no token must travel to " + x.server + ": " + *why);
-  const auto asked = ask_without_token(x);
+  const auto asked = ask_without_token(x.server, x.headers, x.stop);
   if (!asked) return unexpected{asked.error()};
-  const auto from = find_giver(x.server, *asked, to, x.stop);
+  const auto from = find_giver({x.server, x.issuer}, *asked, to, x.stop);
   if (!from) return unexpected{from.error()};
+  const auto bound = binds_token(from->bound_only ? dpop_use::always : x.dpop,
+                                 from->at.proof_algorithms);
+  if (!bound) return unexpected{bound.error()};
   auto back = way_back::open(x.port);
   if (!back) return unexpected{std::move(back.error())};
   login out;
@@ -207,6 +89,8 @@ expected<login> sign_in(const sign_in_options& x) {
   out.token_endpoint = from->at.token_endpoint;
   out.revocation_endpoint = from->at.revocation_endpoint;
   out.scope = scope_of(x, *from);
+  if (*bound) out.dpop_key = signing_key::make().to_text();
+  out.bound_only = *bound && (from->bound_only || x.dpop == dpop_use::always);
   auto as = client_of(x, from->at, back->url(), out.scope, to);
   if (!as) return unexpected{std::move(as.error())};
   out.as = *std::move(as);

@@ -7,12 +7,11 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
-#include "tools/mcp/oauth/challenge.hpp"
+#include "tools/mcp/oauth/giver.hpp"
 #include "tools/mcp/oauth/grants.hpp"
 
 namespace riffle::mcp::oauth {
@@ -23,8 +22,10 @@ struct sign_in_options {
   std::vector<endpoint> allowed{};     ///< see `reach`
   std::string client_id{};             ///< empty: this program is registered
   std::string client_secret{};
-  std::string scope{};     ///< empty: what the server asks for
-  std::uint16_t port = 0;  ///< of the way back; 0: a free one
+  std::string issuer{};  ///< who gives the tokens; empty: as the server says
+  std::string scope{};   ///< empty: what the server asks for
+  dpop_use dpop = dpop_use::automatic;
+  std::uint16_t port = 0;                    ///< of the way back; 0: a free one
   duration limit = std::chrono::minutes{5};  ///< for the person
   std::stop_token stop{};
   /// Shows the person where to agree.
@@ -33,17 +34,5 @@ struct sign_in_options {
 
 /// Keeps nothing; see `write_login`.
 expected<login> sign_in(const sign_in_options& x);
-
-/// Who gives tokens for a server, and for what.
-struct giver {
-  authorization_server at{};
-  std::string resource{};
-  std::string scope{};  ///< that the server asks for
-};
-
-/// `asked`: what it said to a request without a token; nothing: it let it in.
-expected<giver> find_giver(const std::string& server,
-                           const std::optional<challenge>& asked,
-                           const reach& to, const std::stop_token& stop);
 
 }  // namespace riffle::mcp::oauth

@@ -2,7 +2,7 @@
 // What the conformance suite runs: does with `riffle mcp` what its scenario
 // wants. The server's URL is the last argument, $RIFFLE the program.
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -17,10 +17,37 @@ const settings = [
 
 const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}");
 
+/// What a person writes into the server's table when no person logs in.
+function auth() {
+  const file = (name, text) => {
+    writeFileSync(`${folder}/${name}`, text, { mode: 0o600 });
+    return `${folder}/${name}`;
+  };
+  if (scenario === "auth/client-credentials-jwt")
+    return { "auth.grant": "client_credentials", client_id: context.client_id,
+             "auth.private_key_file": file("key.pem",
+                                           context.private_key_pem) };
+  if (scenario === "auth/client-credentials-basic")
+    return { "auth.grant": "client_credentials", client_id: context.client_id,
+             client_secret_env: "SECRET" };
+  if (scenario === "auth/wif-jwt-bearer")
+    return { "auth.grant": "workload_identity", client_id: context.client_id,
+             "auth.token_file": file("token", context.valid_jwt) };
+  if (context.idp_id_token)
+    return { "auth.grant": "enterprise", client_id: context.client_id,
+             client_secret_env: "SECRET", "auth.idp": context.idp_issuer,
+             "auth.idp_client_id": context.idp_client_id,
+             "auth.token_file": file("token", context.idp_id_token) };
+  return {};
+}
+for (const [key, value] of Object.entries(auth()))
+  settings.push("--set", `mcp.t.${key}=${value}`);
+
 function riffle(...words) {
   const end = spawnSync(process.env.RIFFLE, ["mcp", ...words, ...settings], {
     cwd: folder,
     encoding: "utf8",
+    env: { ...process.env, SECRET: context.client_secret ?? "" },
   });
   process.stderr.write(end.stderr);
   said = end.stderr + end.stdout;
