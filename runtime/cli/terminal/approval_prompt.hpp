@@ -132,6 +132,7 @@ class approval_prompt {
   bool is_answered(const storage::proposal_record& what);
   [[nodiscard]] bool in_foreground() const;
   void show_after_stop();
+  void wait_for_quiet();
   void take_escape();
   void on_escape();
   void forget_early(std::chrono::steady_clock::time_point now);

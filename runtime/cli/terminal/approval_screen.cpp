@@ -221,6 +221,7 @@ void approval_prompt::come_back() {
   if (mode_) mode_->set(typing_mode::keys);
   if (!open_) return;
   continued_ = times_continued();
+  wait_for_quiet();
   is_plain() ? around_.show(open_->prompt()) : show_again();
 }
 
@@ -231,7 +232,18 @@ void approval_prompt::show_after_stop() {
   if (times == std::exchange(continued_, times)) return;
   drawn_.clear();
   has_picture_ = true;
+  if (!open_) return;
+  wait_for_quiet();
   if (!is_plain()) show_again();
+}
+
+/// What comes together with `fg` was typed for the shell, or unread.
+void approval_prompt::wait_for_quiet() {
+  if (is_plain()) {
+    ::tcflush(keyboard_.get(), TCIFLUSH);
+    typed_.clear();
+  }
+  gate_.open(std::chrono::steady_clock::now(), has_draft());
 }
 
 // -- editing ------------------------------------------------------------------
