@@ -62,6 +62,29 @@ TEST_CASE("plain commands of programs that read are reads") {
                  "find src -type f -maxdepth 2",
                  "find a b '(' -name x -o "
                  "-name y ')' -print",
+                 "sed -n 5p a",
+                 "sed -n '1,20p' a b",
+                 "sed -n '7,$p' a",
+                 "sed -n '$p' a",
+                 "nl -ba a",
+                 "sort a",
+                 "sort -rnu -k 2,2 -t : a b",
+                 "uniq -c a",
+                 "cut -d : -f 1,3- a",
+                 "diff a b",
+                 "diff -u --label x a b",
+                 "cmp -s a b",
+                 "du -sh",
+                 "du -h --max-depth=1 src",
+                 "basename a/b.c .c",
+                 "dirname a/b",
+                 "realpath a",
+                 "readlink -f a",
+                 "sha256sum a b",
+                 "md5sum a",
+                 "date",
+                 "date -u +%F",
+                 "date -d yesterday '+%F %T'",
                  "git status",
                  "git status --short",
                  "git log --oneline -5",
@@ -183,6 +206,99 @@ TEST_CASE("options that execute, write, follow or wait are no reads") {
                   "cat --unknown x",
                   "cat --number=3 x",
                   "pwd x",
+                  "sed p a",
+                  "sed -n p",
+                  "sed -n p a",
+                  "sed -n 1p",
+                  "sed -n 1p -i",
+                  "sed -n 1p -i a",
+                  "sed -ni 1p a",
+                  "sed -i -n 1p a",
+                  "sed -n -i 1p a",
+                  "sed -n -e 1p a",
+                  "sed -n -f x a",
+                  "sed -n -s 1p a",
+                  "sed --quiet 1p a",
+                  "sed -n '1,5p;w x' a",
+                  "sed -n '1w x' a",
+                  "sed -n '1e' a",
+                  "sed -n '1,2e x' a",
+                  "sed -n '1,5p e x' a",
+                  "sed -n '/x/p' a",
+                  "sed -n '1~2p' a",
+                  "sed -n '1,+2p' a",
+                  "sed -n '1,p' a",
+                  "sed -n ',2p' a",
+                  "sed -n '1,2,3p' a",
+                  "sed -n '1!p' a",
+                  "sed -n '$$p' a",
+                  "sed -n '1p' ''",
+                  "sed -n 's/x/y/pw x' a",
+                  "sed -n \"1,$p\" a",
+                  "sed -n -- 1p a",
+                  "sed -n 1p -- a",
+                  "gsed -n 1p a",
+                  "sort -o x a",
+                  "sort -ox a",
+                  "sort -ro x a",
+                  "sort a -o a",
+                  "sort --output=x a",
+                  "sort --out x a",
+                  "sort --compress-program=x a",
+                  "sort --compress-prog x a",
+                  "sort -T . a",
+                  "sort --temporary-directory=. a",
+                  "sort --files0-from=x",
+                  "sort --random-source=x a",
+                  "sort -S 9G a",
+                  "sort --parallel=9 a",
+                  "uniq a b",
+                  "uniq -c a b",
+                  "uniq - b",
+                  "uniq -- a b",
+                  "uniq -5 a",
+                  "diff -r a b",
+                  "diff -ur a b",
+                  "diff -l a b",
+                  "diff --paginate a b",
+                  "diff --recursive a b",
+                  "diff --from-file=x a",
+                  "diff --to-file x a",
+                  "diff -X x a b",
+                  "diff --horizon-lines=1 -l a b",
+                  "du -L a",
+                  "du -D a",
+                  "du -H a",
+                  "du --dereference a",
+                  "du -X x a",
+                  "du --exclude-from=x a",
+                  "du --files0-from=x",
+                  "nl --unknown a",
+                  "cut --output=x a",
+                  "realpath --relative-to=/x a",
+                  "realpath --relative-base /x a",
+                  "sha256sum -c x",
+                  "sha256sum --check x",
+                  "md5sum -bc x",
+                  "date -s x",
+                  "date --set=x",
+                  "date --se x",
+                  "date 01010000",
+                  "date -u 01010000",
+                  "date + 01010000",
+                  "date -- 01010000",
+                  "date -f x",
+                  "date --file=x",
+                  "date -r x",
+                  "date --reference=x",
+                  "date -us x",
+                  "date -Is x",
+                  "date -d 'TZ=\"/x\" now'",
+                  "date --date='TZ=\":/x\"'",
+                  "tr a b",
+                  "test -f x",
+                  "tee x",
+                  "awk 1 x",
                   "git -c core.pager=x status",
                   "git -C .. status",
                   "git --git-dir=x status",
@@ -242,6 +358,20 @@ TEST_CASE("what a command would read is named") {
   CHECK(places_of("head -n 3 /etc/passwd") == list{"/etc/passwd"});
   CHECK(places_of("git diff main..x ../y") == list{"main..x", "../y"});
   CHECK(places_of("which x").empty());
+  CHECK(places_of("sed -n 1,2p a ../b") == list{"a", "../b"});
+  CHECK(places_of("sort -k 2 a /b") == list{"a", "/b"});
+  CHECK(places_of("uniq a") == list{"a"});
+  CHECK(places_of("diff a /b") == list{"a", "/b"});
+  CHECK(places_of("cmp -n 5 a b") == list{"a", "b"});
+  CHECK(places_of("du") == list{"."});
+  CHECK(places_of("du -d 1 ..") == list{".."});
+  CHECK(places_of("realpath /a") == list{"/a"});
+  CHECK(places_of("md5sum a b") == list{"a", "b"});
+  CHECK(places_of("basename /a /b").empty());
+  CHECK(places_of("date -u +%F").empty());
+  CHECK(core::as_read_command("diff a b", usual_list())->files_only);
+  CHECK(core::as_read_command("du a", usual_list())->sweeps);
+  CHECK_FALSE(core::as_read_command("sort a", usual_list())->sweeps);
   CHECK(core::as_read_command("cat a", usual_list()) ==
         read_command{{"cat", "a"}, {"a"}, false, false});
   CHECK(core::as_read_command("git log -5", usual_list()) ==
@@ -273,7 +403,8 @@ TEST_CASE("no disguised command is a read") {
   const auto list = usual_list();
   for (int i = 0; i < 20'000; ++i) {
     const auto line = testing::make_disguise(random, testing::any_ban(random));
-    for (const auto* reader : {"zap", "cat", "ls", "find", "grep"}) {
+    for (const auto* reader : {"zap", "cat", "ls", "find", "grep", "sort",
+                               "sed", "diff", "uniq", "date", "realpath"}) {
       const auto seen = testing::replaced(line, "zap", reader);
       const auto x = core::as_read_command(seen, list);
       if (!x) continue;
