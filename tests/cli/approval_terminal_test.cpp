@@ -150,6 +150,48 @@ TEST_CASE("always is asked once") {
   CHECK(at.text_of("second.md") == "more\n");
 }
 
+TEST_CASE(
+    "a script that was allowed with all words is asked about when changed") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const place at;
+  at.folder.write("dev", "#!/bin/sh\necho \"$@\" >> ran\n");
+  std::filesystem::permissions(at.folder.path() / "dev",
+                               std::filesystem::perms::owner_all);
+  at.folder.write("s.toml", R"toml(
+[[steps]]
+[[steps.calls]]
+tool = "bash"
+arguments = { command = "./dev test {{task}}" }
+[[steps]]
+text = "End."
+)toml");
+  {
+    terminal_program riffle{
+        at.folder.path(), {"run", "--no-color", "one"}, 100};
+    REQUIRE(riffle.read_next(prompt));
+    riffle.answer("a");
+    REQUIRE(riffle.read_next("p  calls that match ./dev test *"));
+    REQUIRE(riffle.read_next("[b]ack > "));
+    riffle.type("P");
+    CHECK(riffle.finish() == 0);
+  }
+  {
+    terminal_program riffle{
+        at.folder.path(), {"run", "--no-color", "two"}, 100};
+    REQUIRE(riffle.read_next("End."));
+    CHECK(riffle.finish() == 0);
+    CHECK_FALSE(has_text(riffle.written(), prompt));
+    CHECK(at.text_of("ran") == "test one\ntest two\n");
+  }
+  at.folder.write("dev", "#!/bin/sh\necho other >> ran\n");
+  terminal_program riffle{at.folder.path(), {"run", "--no-color", "one"}, 100};
+  REQUIRE(riffle.read_next(prompt));
+  riffle.answer("s");
+  CHECK(riffle.finish() == 130);
+  CHECK(at.text_of("ran") == "test one\ntest two\n");
+}
+
 TEST_CASE("a file that changes behind a question is asked about again") {
   if (!riffle::testing::has_terminals())
     return riffle::testing::skip(riffle::testing::no_terminals);
