@@ -12,6 +12,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/skip.hpp"
 
+using riffle::testing::scoped_env;
 using riffle::testing::temp_folder;
 using riffle::testing::terminal_picture;
 using riffle::testing::terminal_program;
@@ -212,6 +213,66 @@ TEST_CASE("a file that changes behind a question is asked about again") {
   REQUIRE(riffle.read_next("Tab: back"));
   riffle.type("no\r");
   CHECK(riffle.finish() == 0);
+}
+
+TEST_CASE("a file that is written to in the editor becomes what was edited") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const place at;
+  at.folder.write("notes.md", "one\ntwo\n");
+  at.folder.write("s.toml", R"toml(
+[[steps]]
+[[steps.calls]]
+tool = "edit"
+arguments = { path = "notes.md", old_string = "two", new_string = "TWO" }
+[[steps]]
+text = "End."
+)toml");
+  at.folder.write("ed.sh", "printf '1\\n2\\n' > '" +
+                               (at.folder.path() / "notes.md").string() +
+                               "'; printf 'one\\nmine\\n' > \"$1\"\n");
+  const scoped_env editor{"VISUAL",
+                          "sh " + (at.folder.path() / "ed.sh").string()};
+  terminal_program riffle{at.folder.path(), {"run", "--no-color", "go"}, 100};
+  REQUIRE(riffle.read_next(prompt));
+  riffle.answer("e");
+  REQUIRE(riffle.read_next("has changed since you opened it"));
+  REQUIRE(riffle.read_next("-2"));
+  REQUIRE(riffle.read_next("+mine"));
+  REQUIRE(riffle.read_next(prompt));
+  riffle.answer("y");
+  CHECK(riffle.finish() == 0);
+  CHECK(at.text_of("notes.md") == "one\nmine\n");
+}
+
+TEST_CASE("arguments that cannot be done are said to be so at once") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const place at;
+  at.folder.write("notes.md", "two\nlines\n");
+  at.folder.write("s.toml", R"toml(
+[[steps]]
+[[steps.calls]]
+tool = "edit"
+arguments = { path = "notes.md", old_string = "two", new_string = "TWO" }
+[[steps]]
+text = "End."
+)toml");
+  at.folder.write("ed.sh", "sed -i s/two/three/ \"$1\"\n");
+  const scoped_env editor{"VISUAL",
+                          "sh " + (at.folder.path() / "ed.sh").string()};
+  terminal_program riffle{at.folder.path(), {"run", "--no-color", "go"}, 100};
+  REQUIRE(riffle.read_next(prompt));
+  // What it replaces is gone, so its arguments are what is edited.
+  at.folder.write("notes.md", "other\nlines\n");
+  REQUIRE(riffle.read_next("This file has been written to since"));
+  riffle.answer("e");
+  REQUIRE(riffle.read_next("you edit its arguments"));
+  REQUIRE(riffle.read_next("This cannot be done: old_string is not in"));
+  REQUIRE(riffle.read_next("'e' opens it again"));
+  riffle.answer("s");
+  CHECK(riffle.finish() == 130);
+  CHECK(at.text_of("notes.md") == "other\nlines\n");
 }
 
 TEST_CASE("stop ends the run, and nothing was changed") {

@@ -108,6 +108,7 @@ class approval_prompt {
   void act(const dialog_step& step);
   void edit();
   void edit_in_lines();
+  dialog_step let_edit();
   void look_at_file();
   void decide(const approval_answer& answer);
   /// `line`: for the person, without its end.
