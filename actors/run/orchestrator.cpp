@@ -158,11 +158,17 @@ void orchestrator_state::begin_recovered() {
 /// next one is the same as it would have been without an interruption.
 void orchestrator_state::remember_session() {
   const auto& session = start.snapshot->session;
+  const auto summary = session_summary_of(session);
+  if (summary) chat.say_summary(summary->text);
+  const auto is_told = [&](const run_id& run) {
+    return !summary || !summary->runs.contains(run);
+  };
   for (const auto& call : session.calls)
-    if (call.stage == storage::call_stage::settled)
+    if (call.stage == storage::call_stage::settled && is_told(call.run))
       chat.settle(call, with_bytes(call.attachments, start.snapshot->files));
   const run_id* task = nullptr;
   for (const auto& m : session.messages) {
+    if (!is_told(m.run)) continue;
     if (task == nullptr || *task != m.run) chat.begin_task();
     task = &m.run;
     if (m.role == storage::message_role::user) {
