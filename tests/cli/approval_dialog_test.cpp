@@ -316,45 +316,6 @@ TEST_CASE("changed arguments are shown as the tool tells what they do") {
   }
 }
 
-TEST_CASE("a file that changes in the editor is not changed back unseen") {
-  auto about = a_write();
-  about.tool = "edit";
-  about.arguments =
-      R"({"new_string":"TWO","old_string":"two","path":"notes.md"})";
-  auto x = plain(about);
-  x.set_file("one\ntwo\n");
-  REQUIRE(x.editable() == "one\nTWO\n");
-  REQUIRE(x.told_before_edit().empty());
-  SECTION("what stands there by then is what it replaces") {
-    x.set_file("1\n2\n");
-    CHECK(x.on_edited("one\nZWEI\n").show ==
-          "The file has changed since you opened it: your text takes the place "
-          "of all of it.\n");
-    CHECK(x.on_line("y").decided->arguments ==
-          R"({"new_string":"one\nZWEI\n","old_string":"1\n2\n",)"
-          R"("path":"notes.md"})");
-  }
-  SECTION("where it is gone the text is kept, as a text") {
-    x.set_file({});
-    CHECK_THAT(x.on_edited("one\nZWEI\n").show,
-               Contains("notes.md is empty, gone, or cannot be read") &&
-                   Contains("'e' opens it again"));
-    CHECK(x.editable() == "one\nZWEI\n");
-    CHECK(x.ending() == ".md");
-    x.set_file("new\n");
-    x.on_edited("one\nZWEI\n");
-    CHECK(x.on_line("y").decided->arguments ==
-          R"({"new_string":"one\nZWEI\n","old_string":"new\n",)"
-          R"("path":"notes.md"})");
-  }
-  SECTION("where it changed before, the arguments are opened, and it is said") {
-    auto y = plain(about);
-    y.set_file("1\n2\n");
-    CHECK_THAT(y.editable(), Contains("\"old_string\": \"two\""));
-    CHECK_THAT(y.told_before_edit(), Contains("not in the file as it is now"));
-  }
-}
-
 TEST_CASE("what is no JSON object changes nothing, and is kept") {
   auto about = a_write();
   about.tool = "other";

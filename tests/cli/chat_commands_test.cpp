@@ -52,6 +52,15 @@ void say(terminal_program& at, const std::string& line,
   REQUIRE(at.read_next(answer));
 }
 
+constexpr auto at_prompt = "\x1b[?2004h";
+
+/// The same, once the prompt is there.
+void ask(terminal_program& at, const std::string& line,
+         const std::string& answer) {
+  REQUIRE(at.read_next(at_prompt));
+  say(at, line, answer);
+}
+
 int leave(terminal_program& at) {
   at.type("/quit\r");
   return at.finish();
@@ -149,33 +158,38 @@ TEST_CASE("a session that goes on keeps its agent and its model") {
   {
     terminal_program at{x.folder.path(), {"chat", "--no-color"}, 110};
     REQUIRE(at.read_next("model default (s). /help shows"));
-    say(at, "plain", "You said: plain");
-    say(at, "/new", "A new session.");
-    say(at, "/agent writer", "agent writer");
-    say(at, "/model second", "model second (o)");
-    say(at, "written", "The other heard: written");
+    ask(at, "plain", "You said: plain");
+    ask(at, "/new", "A new session.");
+    ask(at, "/agent writer", "agent writer");
+    ask(at, "/model second", "model second (o)");
+    ask(at, "written", "The other heard: written");
+    REQUIRE(at.read_next(at_prompt));
     at.type("/resume\r");
     REQUIRE(at.read_next("Esc: none"));
     at.type("\r");
     REQUIRE(at.read_next(", model default (s).\r\n"));
-    say(at, "more", "You said: more");
+    ask(at, "more", "You said: more");
+    REQUIRE(at.read_next(at_prompt));
     at.type("/resume\r");
     REQUIRE(at.read_next("Esc: none"));
     at.type("\r");
     REQUIRE(at.read_next(", model second (o), agent writer.\r\n"));
-    say(at, "again", "The other heard: again");
+    ask(at, "again", "The other heard: again");
+    REQUIRE(at.read_next(at_prompt));
     CHECK(leave(at) == 0);
   }
   {
     terminal_program at{x.folder.path(), {"chat", "-c", "--no-color"}, 110};
     REQUIRE(at.read_next("model second (o), agent writer, session "));
-    say(at, "last", "The other heard: last");
+    ask(at, "last", "The other heard: last");
+    REQUIRE(at.read_next(at_prompt));
     CHECK(leave(at) == 0);
   }
   terminal_program at{
       x.folder.path(), {"chat", "-c", "--agent", "default", "--no-color"}, 110};
   REQUIRE(at.read_next("model default (s), session "));
-  say(at, "now", "You said: now");
+  ask(at, "now", "You said: now");
+  REQUIRE(at.read_next(at_prompt));
   CHECK(leave(at) == 0);
 }
 
@@ -227,14 +241,14 @@ TEST_CASE("a summary takes the place of what was said, in its session") {
   const talk x;
   terminal_program at{x.folder.path(), {"chat", "--no-color"}, 110};
   REQUIRE(at.read_next("/help shows"));
-  say(at, "one", "You said: one");
-  say(at, "/compact", "From here the model is told this summary");
-  say(at, "/context", "the summary");
+  ask(at, "one", "You said: one");
+  ask(at, "/compact", "From here the model is told this summary");
+  ask(at, "/context", "the summary");
   REQUIRE(at.read_next("2 runs, 4 messages"));
-  say(at, "two", "You said: two");
-  say(at, "/save out.txt", "saved: out.txt");
+  ask(at, "two", "You said: two");
+  ask(at, "/save out.txt", "saved: out.txt");
+  REQUIRE(at.read_next(at_prompt));
   CHECK(leave(at) == 0);
-  CHECK(at.written().find("sum up this") == std::string::npos);
   for (const auto* word : {"> one", "> two"})
     CHECK(x.text_of("out.txt").find(word) != std::string::npos);
 }
@@ -258,24 +272,29 @@ text = "You said: {{task}}"
   {
     terminal_program at{x.folder.path(), {"chat", "--no-color"}, 110};
     REQUIRE(at.read_next("/help shows"));
+    REQUIRE(at.read_next(at_prompt));
     at.type("one\r");
-    REQUIRE(at.read_next("[?] all keys"));
+    REQUIRE(at.read_next("[?] > "));
     at.answer("a");
     REQUIRE(at.read_next("Which?"));
     at.answer("t");
     REQUIRE(at.read_next("You said: one"));
-    say(at, "/title Of tea", "is called: Of tea");
-    say(at, "/compact", "From here the model is told this summary");
-    if (!killed) CHECK(leave(at) == 0);
+    ask(at, "/title Of tea", "is called: Of tea");
+    ask(at, "/compact", "From here the model is told this summary");
+    if (!killed) {
+      REQUIRE(at.read_next(at_prompt));
+      CHECK(leave(at) == 0);
+    }
   }
   terminal_program at{x.folder.path(), {"chat", "-c", "--no-color"}, 110};
   REQUIRE(at.read_next("\"Of tea\""));
   REQUIRE(at.read_next("/compact"));
-  say(at, "/plan", "Look around");
+  ask(at, "/plan", "Look around");
   std::filesystem::remove(x.folder.path() / "made");
-  say(at, "two", "You said: two");
+  ask(at, "two", "You said: two");
   CHECK(std::filesystem::exists(x.folder.path() / "made"));
-  say(at, "/sessions", "Of tea");
+  ask(at, "/sessions", "Of tea");
+  REQUIRE(at.read_next(at_prompt));
   CHECK(leave(at) == 0);
 }
 

@@ -355,38 +355,6 @@ TEST_CASE("a call that was edited gives no pattern, which was another's") {
         call_identity(what.definition, what.basis));
 }
 
-TEST_CASE("a pattern that names a file holds while that is what it was") {
-  const auto run = make_run("ses_1", "run_1");
-  auto what = make_proposal(run, "prop_1");
-  what.can_always = true;
-  what.definition = "def";
-  what.pattern = "./dev test *";
-  what.basis = basis_with_program("whole", "file");
-  auto x = as_asked("prop_1");
-  REQUIRE(x.always == always_scope::pattern);
-  const auto grant = grant_of(what, x);
-  REQUIRE(grant);
-  CHECK(covers_waiting(*grant, what));
-  SECTION("other words") {
-    what.basis = basis_with_program("another", "file");
-    CHECK(covers_waiting(*grant, what));
-  }
-  SECTION("another file") {
-    what.basis = basis_with_program("whole", "changed");
-    CHECK_FALSE(covers_waiting(*grant, what));
-  }
-  SECTION("a file that nobody knows") {
-    what.basis = "whole";
-    CHECK_FALSE(covers_waiting(*grant, what));
-    CHECK_FALSE(grant_of(what, x));
-  }
-  SECTION("what older versions kept, without its file") {
-    auto old = *grant;
-    old.definition = what.definition;
-    CHECK_FALSE(covers_waiting(old, what));
-  }
-}
-
 TEST_CASE("what is always approved covers calls that wait") {
   const auto run = make_run("ses_1", "run_1");
   auto what = make_proposal(run, "prop_2");

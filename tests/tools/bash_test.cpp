@@ -4,10 +4,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <thread>
-#include <tuple>
 #include <unistd.h>
 
-#include "runtime/base/call_identity.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/time_scale.hpp"
@@ -391,30 +389,6 @@ TEST_CASE("what was shown of a command is bound to the programs it names") {
   CHECK(changes(R"(bash -lc "cd sub && ./c.sh")", "sub/c.sh"));
   for (const auto* line : {"cat notes.txt *.txt >> x.log", "./run.sh"})
     CHECK_FALSE(changes(line, "notes.txt"));
-}
-
-TEST_CASE("a file that a command runs is told apart from its words") {
-  fixture x;
-  x.folder.write("run.sh", "one\n");
-  x.folder.write("x.py", "one\n");
-  fs::permissions(x.folder.path() / "run.sh", fs::perms::owner_all);
-  const auto program = [&](const std::string& command) {
-    return program_of_basis(
-        x.bash->preview({{"command", command}}, x.folder.path()).basis);
-  };
-  for (const auto& [one, other, file] :
-       {std::tuple{"./run.sh fast", "./run.sh slow x", "run.sh"},
-        std::tuple{"python3 x.py", "python3 x.py -v", "x.py"}}) {
-    const auto before = program(one);
-    CHECK_FALSE(before.empty());
-    CHECK(program(other) == before);
-    x.folder.write(file, "two\n");
-    CHECK(program(one) != before);
-    CHECK(program(other) == program(one));
-  }
-  for (const auto* line :
-       {"./none.sh fast", "make", "cat x.py", "/bin/ls x", "./run.sh; ls"})
-    CHECK(program(line).empty());
 }
 
 TEST_CASE("a person who decides about a command sees all of it, or how much") {
