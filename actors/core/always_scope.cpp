@@ -101,6 +101,45 @@ std::string pattern_of_build(std::string_view plain) {
   return out + " *";
 }
 
+/// A program of the folder, or a file that one runs (`python3 x.py`): the words
+/// that name it, else nothing. What a name of a command means is not known by
+/// where it lies (`./make`).
+std::string_view script_words(std::string_view plain) {
+  const auto first = plain.substr(0, plain.find(' '));
+  const auto* row = find_command(first.substr(first.rfind('/') + 1));
+  if (first.find('/') != first.npos)
+    return row == nullptr && is_target(first) ? first : std::string_view{};
+  if (row == nullptr || row->what != runs::script || first == plain) return {};
+  const auto rest = plain.substr(first.size() + 1);
+  const auto file = rest.substr(0, rest.find(' '));
+  if (file.starts_with('-') || !is_target(file)) return {};
+  return plain.substr(0, first.size() + 1 + file.size());
+}
+
+/// A name, a place below the folder, a switch, or one with such a value.
+bool is_script_argument(std::string_view word) {
+  if (!word.starts_with('-')) return is_target(word);
+  const auto value = std::min(word.find('='), word.size());
+  return is_target(word.substr(0, value)) &&
+         is_target(word.substr(std::min(value + 1, word.size())));
+}
+
+/// A plain line that runs a file of the folder with plain words: the file and
+/// the first of them, which says what it does.
+std::string pattern_of_script(std::string_view plain) {
+  const auto script = script_words(plain);
+  if (script.empty() || script == plain) return std::string{script};
+  auto rest = plain.substr(script.size());
+  const auto first = rest.substr(1, rest.find(' ', 1) - 1);
+  while (!rest.empty()) {
+    rest.remove_prefix(1);
+    const auto word = rest.substr(0, rest.find(' '));
+    if (!is_script_argument(word)) return {};
+    rest.remove_prefix(word.size());
+  }
+  return std::string{script} + " " + std::string{first} + " *";
+}
+
 /// And its second says only that the third does.
 bool is_runner(std::string_view subcommand) {
   return matches_any("run run-script exec x dlx tool script", subcommand);
@@ -115,6 +154,7 @@ std::string pattern_of_command(std::string_view line) {
   const auto end = std::min(text.find(' '), text.size());
   const auto first = text.substr(0, end);
   if (auto build = pattern_of_build(text); !build.empty()) return build;
+  if (!script_words(text).empty()) return pattern_of_script(text);
   if (is_named_by_others(first)) return {};
   const auto rest = text.substr(std::min(end + 1, text.size()));
   const auto second = rest.substr(0, rest.find(' '));
@@ -159,6 +199,12 @@ std::string always_pattern(const rule_subject& subject) {
   return always_matches(pattern, subject) ? pattern : std::string{};
 }
 
+std::string script_of_line(std::string_view line) {
+  if (line.ends_with(" *")) line.remove_suffix(2);
+  const auto plain = plain_command(line);
+  return plain ? std::string{script_words(*plain)} : std::string{};
+}
+
 bool always_matches(std::string_view pattern, const rule_subject& subject) {
   if (pattern.empty()) return false;
   if (subject.shell && !runs_only_itself(subject.text)) return false;
@@ -167,7 +213,9 @@ bool always_matches(std::string_view pattern, const rule_subject& subject) {
   if (subject.shell && pattern.ends_with(" *") && !has_subcommands(command) &&
       !is_harmless(command)) {
     const auto plain = plain_command(subject.text);
-    if (!plain || pattern_of_build(*plain) != pattern) return false;
+    if (!plain || (pattern_of_build(*plain) != pattern &&
+                   pattern_of_script(*plain) != pattern))
+      return false;
   }
   std::vector<approval_rule> rules{
       {std::string{pattern}, approval_policy::allow}};

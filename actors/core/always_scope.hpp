@@ -18,6 +18,8 @@ using riffle::always_scope;
 ///
 ///     git status -s       git status *     (also "git status" alone)
 ///     make -j2 test       make *
+///     ./dev test x        ./dev test *
+///     python3 a.py -v     python3 a.py -v *
 ///     docs/plan.md        docs/*
 ///     notes.md            notes.md
 ///     https://a.org/x     https://a.org/*
@@ -25,6 +27,11 @@ using riffle::always_scope;
 /// None for a command that has more than one reading or whose first word runs
 /// others, for a subject that is not known, and for one that holds a wildcard.
 std::string always_pattern(const rule_subject& subject);
+
+/// The words of a line, or of a pattern for such lines, that name a file of the
+/// folder that is run: "./dev", "python3 a.py". Empty: they name none. What was
+/// approved of it is bound to what the file holds.
+std::string script_of_line(std::string_view line);
 
 /// Whether `policy_of` would allow the call for a rule with this pattern; a
 /// pattern that ends with " *" is also one without words behind it.

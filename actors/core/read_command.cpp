@@ -89,7 +89,8 @@ class argument_reader {
         return false;
     }
     out.sweeps = options_.sweeps || sweeps_;
-    return take_rest(out);
+    out.files_only = options_.files_only;
+    return rest_.size() <= options_.most && take_rest(out);
   }
 
  private:
@@ -99,10 +100,13 @@ class argument_reader {
     return word;
   }
 
-  /// A signature is checked by a program that the person's settings name.
+  /// A signature is checked by a program that the person's settings name; a
+  /// time zone may be any file.
   bool take_value(std::string_view value) {
     const bool git = options_.name.starts_with("git ");
-    return !git || value.find("%G") == std::string_view::npos;
+    const auto* const unwanted = git ? "%G" : "TZ";
+    return (!git && options_.name != "date") ||
+           value.find(unwanted) == std::string_view::npos;
   }
 
   bool take_next() { return !left_.empty() && take_value(take()); }
@@ -152,6 +156,9 @@ class argument_reader {
     switch (options_.rest) {
       case operands::none: return rest_.empty();
       case operands::names: return true;
+      case operands::formats:
+        return std::ranges::all_of(
+            rest_, [](const auto& x) { return x.starts_with('+'); });
       case operands::pattern_paths:
         if (!no_pattern_) {
           if (rest_.empty()) return false;
@@ -220,14 +227,43 @@ bool read_find(std::span<const std::string> left, read_command& out) {
   return true;
 }
 
+/// "5p", "1,20p", "7,$p": some lines, and no other command of sed.
+bool prints_lines(std::string_view script) {
+  const auto take_address = [&] {
+    const bool last = script.starts_with('$');
+    const auto end = last ? 1 : script.find_first_not_of("0123456789");
+    if (end == 0 || end == script.npos) return false;
+    script.remove_prefix(end);
+    return true;
+  };
+  if (!take_address()) return false;
+  if (script.starts_with(',')) {
+    script.remove_prefix(1);
+    if (!take_address()) return false;
+  }
+  return script == "p";
+}
+
+/// Only `sed -n SCRIPT FILE...`, in this order.
+bool read_sed(std::span<const std::string> left, read_command& out) {
+  if (left.size() < 3 || left[0] != "-n" || !prints_lines(left[1]))
+    return false;
+  for (const auto& file : left.subspan(2)) {
+    if (file.empty() || file.front() == '-') return false;
+    out.places.push_back(file);
+  }
+  return true;
+}
+
 std::optional<read_command> read_known(const read_options& options,
                                        word_list words) {
   read_command out;
   const auto skipped =
       static_cast<std::size_t>(1 + std::ranges::count(options.name, ' '));
   const std::span<const std::string> left{words.begin() + skipped, words.end()};
-  const bool good = options.name == "find"
-                        ? read_find(left, out)
+  const bool good = options.name == "find" ? read_find(left, out)
+                    : options.name == "sed"
+                        ? read_sed(left, out)
                         : argument_reader{options, left}.run(out);
   if (!good) return {};
   out.git = words.front() == "git";

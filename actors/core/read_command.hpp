@@ -21,6 +21,9 @@ struct read_command {
   /// a folder, what a repository knows.
   bool sweeps = false;
   bool git = false;
+  /// A place that is a folder makes it none that surely reads: what lies there
+  /// may be links that lead out.
+  bool files_only = false;
 
   bool operator==(const read_command&) const = default;
 };

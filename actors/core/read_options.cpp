@@ -3,15 +3,41 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace riffle::core {
 
 namespace {
 
+read_options program(std::string_view name, std::string_view flags,
+                     std::string_view values,
+                     std::vector<std::string_view> longs,
+                     operands rest = operands::paths) {
+  return {.name = name,
+          .rest = rest,
+          .flags = flags,
+          .values = values,
+          .longs = std::move(longs)};
+}
+
+/// It takes one operand at most: a second one is written, or sets something.
+read_options with_one(read_options x) {
+  x.most = 1;
+  return x;
+}
+
+read_options of_files(read_options x) {
+  x.files_only = true;
+  return x;
+}
+
 // Left out on purpose: what follows links (`ls -L`, `grep -R`, `rg -L`,
 // `stat -L`), reads a list of files or patterns (`-f`, `--files0-from`), runs
 // programs (`rg --pre -z`, `file -z`), writes (`--output`, `file -C`) or goes
-// on for ever (`tail -f`).
+// on for ever (`tail -f`). `sort -o`, `-T` and `--compress-program` write or
+// run, a second operand of `uniq` is written; `diff -l` runs `pr`, `-r` follows
+// links, and so does what it is told of a folder; `date -s`, and an operand
+// that is no format, set the clock; `-c` of sums reads a list of files.
 const std::array plain_programs = {
     read_options{.name = "pwd",
                  .rest = operands::none,
@@ -159,6 +185,44 @@ const std::array plain_programs = {
                            "trim",
                            "pretty"}},
     read_options{.name = "find", .sweeps = true, .own_place = true},
+    read_options{.name = "sed"},
+    program("nl", "p", "bdfhilnsvw", {}),
+    program("sort", "bdfghiMnRrVcCmsuz", "kt",
+            {"ignore-case", "general-numeric-sort", "human-numeric-sort",
+             "numeric-sort", "month-sort", "version-sort", "reverse", "check?",
+             "stable", "unique", "key=", "field-separator="}),
+    with_one(program("uniq", "cdDiuz", "fsw",
+                     {"count", "repeated", "unique", "ignore-case",
+                      "skip-fields=", "skip-chars=", "check-chars="})),
+    program("cut", "nsz", "bcdf",
+            {"bytes=", "characters=", "delimiter=", "fields=", "complement",
+             "only-delimited", "output-delimiter="}),
+    of_files(program("diff", "abBcdeEinNpqstTuwyZ", "UCW",
+                     {"brief", "unified?", "context?", "side-by-side",
+                      "width=", "label=", "suppress-common-lines",
+                      "ignore-case", "ignore-all-space", "ignore-space-change",
+                      "ignore-blank-lines", "text", "color?"})),
+    program("cmp", "bls", "in", {"print-bytes", "verbose", "bytes=", "quiet"}),
+    read_options{.name = "du",
+                 .sweeps = true,
+                 .own_place = true,
+                 .flags = "abchklmsSx0",
+                 .values = "dBt",
+                 .longs = {"all", "apparent-size", "bytes", "total",
+                           "human-readable", "max-depth=", "summarize",
+                           "block-size=", "threshold=", "exclude="}},
+    program("basename", "az", "s", {"multiple", "suffix="}, operands::names),
+    program("dirname", "z", "", {}, operands::names),
+    program("realpath", "eEmqsLPz", "", {"quiet", "strip", "no-symlinks"}),
+    program("readlink", "femnqsvz", "", {"canonicalize", "no-newline"}),
+    program("md5sum", "btz", "", {"tag"}),
+    program("sha1sum", "btz", "", {"tag"}),
+    program("sha256sum", "btz", "", {"tag"}),
+    program("sha512sum", "btz", "", {"tag"}),
+    with_one(program(
+        "date", "uR", "d",
+        {"date=", "utc", "universal", "rfc-email", "iso-8601?", "rfc-3339="},
+        operands::formats)),
 };
 
 /// What all commands of git take that show changes.

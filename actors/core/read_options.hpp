@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 #include <vector>
 
@@ -11,6 +12,7 @@ enum class operands {
   paths,
   pattern_paths,  ///< a pattern, then paths; paths alone with `-e`
   names,          ///< that lead nowhere
+  formats,        ///< "+%F"
   revisions,      ///< of git, or paths: told apart by nobody
 };
 
@@ -27,7 +29,9 @@ struct read_options {
   std::string_view values;  ///< short options with one
   /// "name", "name=" (always has a value), "name?" (has one behind "=").
   std::vector<std::string_view> longs;
-  std::string_view sweeping = {};  ///< flags
+  std::string_view sweeping = {};             ///< flags
+  std::size_t most = std::string_view::npos;  ///< of operands
+  bool files_only = false;  ///< of a folder it would show what is in it
 };
 
 /// The program whose name these words begin with; null: none that is known.

@@ -114,6 +114,10 @@ void asked_models::say_system(const std::string& text) {
   for (auto& x : all_) x.chat.say_system(text);
 }
 
+void asked_models::say_summary(const std::string& text) {
+  for (auto& x : all_) x.chat.say_summary(text);
+}
+
 void asked_models::begin_task() {
   for (auto& x : all_) x.chat.begin_task();
 }

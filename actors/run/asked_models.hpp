@@ -40,6 +40,7 @@ class asked_models {
 
   // To all of them, see `conversation`.
   void say_system(const std::string& text);
+  void say_summary(const std::string& text);
   void begin_task();
   void say_user(const std::string& text, const shown_files& files = {});
   void say_model(const core::new_message& message);

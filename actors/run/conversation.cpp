@@ -63,6 +63,12 @@ void conversation::say_system(const std::string& text) {
   front_tokens_ = tokens_;
 }
 
+void conversation::say_summary(const std::string& text) {
+  tell(settings_.dialect->user_message(text));
+  front_ = messages_.size();
+  front_tokens_ = tokens_;
+}
+
 void conversation::begin_task() {
   tell_last();
   if (tasks_.empty() || tasks_.back().at != messages_.size())

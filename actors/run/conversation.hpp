@@ -39,6 +39,8 @@ class conversation {
   explicit conversation(settings x);
 
   void say_system(const std::string& text);
+  /// What stands for all that was said before: no task's, so it stays.
+  void say_summary(const std::string& text);
   /// What is said from now on belongs to another task: of what was said before
   /// long texts may be shortened, and whole tasks may go.
   void begin_task();

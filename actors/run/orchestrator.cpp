@@ -102,16 +102,10 @@ void orchestrator_state::begin_fresh() {
   const auto hear = [&](std::string text, std::vector<attachment> files) {
     chat.say_user(text, with_bytes(files, start.snapshot->files));
     entry.changes.emplace_back(
-        storage::message_record{spec->session,
-                                spec->run,
-                                0,
-                                storage::message_role::user,
-                                std::move(text),
-                                {},
-                                {},
-                                {},
-                                false,
-                                std::move(files)});
+        storage::message_record{.session = spec->session,
+                                .run = spec->run,
+                                .text = std::move(text),
+                                .attachments = std::move(files)});
   };
   chat.begin_task();
   if (auto note =
@@ -158,11 +152,15 @@ void orchestrator_state::begin_recovered() {
 /// next one is the same as it would have been without an interruption.
 void orchestrator_state::remember_session() {
   const auto& session = start.snapshot->session;
+  const auto before = session_summary_of(session).value_or(summed_up_runs{});
+  if (!before.text.empty()) chat.say_summary(before.text);
   for (const auto& call : session.calls)
-    if (call.stage == storage::call_stage::settled)
+    if (call.stage == storage::call_stage::settled &&
+        !before.runs.contains(call.run))
       chat.settle(call, with_bytes(call.attachments, start.snapshot->files));
   const run_id* task = nullptr;
   for (const auto& m : session.messages) {
+    if (before.runs.contains(m.run)) continue;
     if (task == nullptr || *task != m.run) chat.begin_task();
     task = &m.run;
     if (m.role == storage::message_role::user) {

@@ -201,6 +201,46 @@ std::string session_phase(const storage::session_snapshot& session) {
   return phase;
 }
 
+namespace {
+
+/// What it was asked, and what it said last.
+struct exchange {
+  std::string_view asked;
+  std::string_view answer;
+};
+
+exchange exchange_of(const run_id& run,
+                     const storage::session_snapshot& session) {
+  exchange out;
+  for (const auto& m : session.messages) {
+    if (m.run != run) continue;
+    const bool user = m.role == storage::message_role::user;
+    if (user && m.step == 0) out.asked = m.text;
+    if (!user && !m.text.empty()) out.answer = m.text;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::optional<summed_up_runs> session_summary_of(
+    const storage::session_snapshot& session) {
+  for (auto last = session.runs.size(); last-- > 0;) {
+    const auto& run = session.runs[last];
+    if (run.task != sum_up_task || run.state != storage::run_state::completed)
+      continue;
+    const auto said = exchange_of(run.id, session);
+    if (said.answer.empty() ||
+        said.asked.find(sum_up_context) == said.asked.npos)
+      continue;
+    summed_up_runs out{
+        "What came before, summed up:\n" + std::string{said.answer}, {}};
+    for (std::size_t i = 0; i <= last; ++i) out.runs.insert(session.runs[i].id);
+    return out;
+  }
+  return std::nullopt;
+}
+
 tracker_start plan_tracker(const storage::run_snapshot& snapshot) {
   tracker_start out;
   std::map<call_id, const call_record*> undecided;

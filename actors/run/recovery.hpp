@@ -5,7 +5,9 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "actors/core/control_tools.hpp"
@@ -58,5 +60,25 @@ std::string cut_note(events::run_status status, const error& why);
 std::string session_plan(const storage::session_snapshot& session);
 /// Its phase, if a run or a model has chosen one; else empty.
 std::string session_phase(const storage::session_snapshot& session);
+
+/// The task of a run that sums its session up, and its context.
+inline constexpr std::string_view sum_up_task = "/compact";
+inline constexpr std::string_view sum_up_context =
+    "By that the user asks you: sum up this conversation for somebody who goes "
+    "on with it and sees nothing else: what was asked, what was decided and "
+    "why, which files were changed and how, what is open. Call no tools.";
+
+/// What a model is told in the place of all that was said in these runs.
+struct summed_up_runs {
+  std::string text;
+  std::set<run_id> runs;
+
+  bool operator==(const summed_up_runs&) const = default;
+};
+
+/// By the newest run that sums up and has ended well, with words. From records
+/// alone: so it is the same behind any crash.
+std::optional<summed_up_runs> session_summary_of(
+    const storage::session_snapshot& session);
 
 }  // namespace riffle

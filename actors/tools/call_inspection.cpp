@@ -10,7 +10,6 @@
 #include "actors/tools/call_check.hpp"
 #include "actors/tools/call_policy.hpp"
 #include "actors/tools/call_records.hpp"
-#include "runtime/base/call_identity.hpp"
 #include "runtime/base/digest.hpp"
 #include "runtime/base/log.hpp"
 #include "tools/ask.hpp"
@@ -62,10 +61,9 @@ bool covers(const storage::grant_record& grant, const std::string& folder,
   if (grant.tool != call.tool || grant.folder != folder ||
       seen.definition.empty())
     return false;
-  const bool one = grant.scope == always_scope::call;
-  if (grant.definition !=
-      (one ? call_identity(seen.definition, seen.preview.basis)
-           : seen.definition))
+  if (grant.definition != storage::grant_identity(grant.scope, grant.what,
+                                                  seen.definition,
+                                                  seen.preview.basis))
     return false;
   switch (grant.scope) {
     case always_scope::none: break;
@@ -103,6 +101,11 @@ std::optional<error> inspect(const run_spec& spec, const tools::tool& tool,
                        .policy == core::approval_policy::allow;
   if (!out.can_always) return {};
   out.pattern = core::always_pattern(*subject);
+  // Of a file that nobody knows nothing can be allowed.
+  if (storage::grant_identity(always_scope::pattern, out.pattern,
+                              out.definition, out.preview.basis)
+          .empty())
+    out.pattern.clear();
   if (grants) find_grant(spec, call, *subject, out);
   return {};
 }

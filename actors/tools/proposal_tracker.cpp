@@ -228,7 +228,8 @@ void proposal_tracker_state::on_first_look(undecided_call x,
                                            const call_inspection& seen) {
   // So far as "this very call" reaches depends on what it acts on, too.
   const bool depends =
-      seen.granted && seen.granted->scope == always_scope::call;
+      seen.granted && (seen.granted->scope == always_scope::call ||
+                       seen.granted->definition != seen.definition);
   // Of what names no content nobody could say later that it has changed.
   const bool blind = !seen.granted && seen.blind;
   if (x.ahead && (seen.failure || depends || blind)) return postpone(x);

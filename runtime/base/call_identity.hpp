@@ -16,4 +16,17 @@ inline std::string call_identity(const std::string& definition,
   return basis.empty() ? definition : sha256(definition + "\n" + basis);
 }
 
+/// What a call acts on, and of that what the program of its line is: all other
+/// calls of it have the same.
+inline std::string basis_with_program(std::string whole,
+                                      const std::string& program) {
+  return program.empty() ? whole : whole + " " + program;
+}
+
+/// Empty: the basis names none.
+inline std::string program_of_basis(const std::string& basis) {
+  const auto end = basis.rfind(' ');
+  return end == std::string::npos ? std::string{} : basis.substr(end + 1);
+}
+
 }  // namespace riffle

@@ -55,10 +55,10 @@ struct run_command {
   show_options show;
   std::string task;  ///< "-": standard input
   std::optional<std::string> session;
-  bool goes_on = false;  ///< with the newest session of this folder
-  std::string agent = "default";
-  std::string context;  ///< said to the model behind the task
-  std::string phase;    ///< that the session enters; empty: none
+  bool goes_on = false;              ///< with the newest session of this folder
+  std::optional<std::string> agent;  ///< else the session's
+  std::string context;               ///< said to the model behind the task
+  std::string phase;                 ///< that the session enters; empty: none
   std::optional<std::filesystem::path> context_file;  ///< "-": standard input
   /// What comes through a pipe is told to the model behind the task.
   bool reads_stdin = true;
@@ -88,7 +88,7 @@ struct plan_command {
   std::string file;  ///< "-": standard input
   bool check_only = false;
   std::optional<std::string> session;  ///< of the steps' runs
-  std::string agent = "default";
+  std::optional<std::string> agent;    ///< else the session's
   std::string context;  ///< said to the model behind each instruction
 };
 

@@ -14,23 +14,23 @@ std::string render(const mistake& x) {
 tool_config with_tool_defaults(const std::string& name, tool_config base) {
   if (name == "bash") {
     base.timeout = 2min;
-    base.read_only = {"ls",
-                      "cat",
-                      "head",
-                      "tail",
-                      "wc",
-                      "grep",
-                      "rg",
-                      "stat",
-                      "file",
-                      "pwd",
-                      "which",
-                      "find",
-                      "git status",
-                      "git log",
-                      "git diff",
-                      "git show",
-                      "git branch --list"};
+    base.read_only = {"ls",        "cat",
+                      "head",      "tail",
+                      "wc",        "grep",
+                      "rg",        "stat",
+                      "file",      "pwd",
+                      "which",     "find",
+                      "sed",       "nl",
+                      "sort",      "uniq",
+                      "cut",       "diff",
+                      "cmp",       "du",
+                      "basename",  "dirname",
+                      "realpath",  "readlink",
+                      "md5sum",    "sha1sum",
+                      "sha256sum", "sha512sum",
+                      "date",      "git status",
+                      "git log",   "git diff",
+                      "git show",  "git branch --list"};
   }
   base.approval = tool_config{}.approval;  // what [tools] says is no word of it
   return base;

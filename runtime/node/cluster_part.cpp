@@ -240,7 +240,7 @@ expected<std::unique_ptr<cluster_part>> cluster_part::start(
     log_warn(op,
              "without TLS (cluster.insecure) whoever has a port of "
              "cluster.join on this machine gets this process's calls, and "
-             "answers them as he likes");
+             "answers them as they like");
   if (!out->offers_.empty())
     gate.spawn_host = make_host(system, x.config, x.own, x.works, x.leases,
                                 x.find_pool, x.outputs, x.aside, out->offers_);

@@ -184,16 +184,14 @@ expected<session_id> sessions::newest_in(const std::string& folder) const {
   return unexpected{none};
 }
 
-std::optional<std::string> sessions::chosen_model(
-    const session_id& id, const std::string& agent) const {
+std::optional<run_request> sessions::last_request(const session_id& id) const {
   if (!journal_) return std::nullopt;
   storage::run_filter last;
   last.session = id;
   last.limit = 1;
   const auto runs = journal_->list_runs(last);
   if (!runs || runs->empty()) return std::nullopt;
-  const auto asked = request_from_json(runs->front().settings).request;
-  return asked.agent == agent ? asked.model : std::nullopt;
+  return request_from_json(runs->front().settings).request;
 }
 
 expected<void> sessions::set_title(const session_id& id,

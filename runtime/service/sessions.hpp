@@ -60,10 +60,9 @@ class sessions {
   /// a volley and no step of a plan. Looks at the newest 500 runs. `not_found`.
   expected<session_id> newest_in(const std::string& folder) const;
 
-  /// The model that its last run was asked to use instead of its agent's; who
-  /// goes on with the same agent wants the same. Nothing: it was not asked to.
-  std::optional<std::string> chosen_model(const session_id& id,
-                                          const std::string& agent) const;
+  /// What its last run was asked; who goes on wants the same agent and model.
+  /// Nothing: it has none.
+  std::optional<run_request> last_request(const session_id& id) const;
 
   /// What lists call it; empty: its first task again. Fails as `set_state`.
   expected<void> set_title(const session_id& id,

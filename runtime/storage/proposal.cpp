@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "actors/core/always_scope.hpp"
 #include "runtime/base/call_identity.hpp"
 #include "runtime/base/digest.hpp"
 
@@ -17,12 +18,17 @@ checked_decision void_by(const decision_record& x, events::proposal_outcome how,
   return {decision_verdict::too_late, std::move(mine)};
 }
 
-std::string identity_for(always_scope scope, const proposal_record& x) {
-  return scope == always_scope::call ? call_identity(x.definition, x.basis)
-                                     : x.definition;
-}
-
 }  // namespace
+
+std::string grant_identity(always_scope scope, const std::string& pattern,
+                           const std::string& definition,
+                           const std::string& basis) {
+  if (scope == always_scope::call) return call_identity(definition, basis);
+  if (scope != always_scope::pattern || core::script_of_line(pattern).empty())
+    return definition;
+  const auto program = program_of_basis(basis);
+  return program.empty() ? program : call_identity(definition, program);
+}
 
 std::optional<events::proposal_outcome> effective_outcome(
     const proposal_state& x, wall_time now) {
@@ -71,14 +77,19 @@ std::optional<grant_record> grant_of(const proposal_record& what,
     out.definition =
         call_identity(what.definition, changed ? x.basis : what.basis);
   }
-  const bool named = x.always == always_scope::tool || !out.what.empty();
+  if (x.always == always_scope::pattern)
+    out.definition =
+        grant_identity(x.always, what.pattern, what.definition, what.basis);
+  const bool named = (x.always == always_scope::tool || !out.what.empty()) &&
+                     !out.definition.empty();
   return named ? std::optional{std::move(out)} : std::nullopt;
 }
 
 bool covers_waiting(const grant_record& grant, const proposal_record& what) {
   if (!what.can_always || what.definition.empty() || grant.tool != what.tool ||
       grant.folder != what.folder ||
-      grant.definition != identity_for(grant.scope, what) ||
+      grant.definition != grant_identity(grant.scope, what.pattern,
+                                         what.definition, what.basis) ||
       (!grant.session.value.empty() && grant.session != what.session))
     return false;
   switch (grant.scope) {

@@ -98,6 +98,13 @@ struct grant_record {
 std::optional<grant_record> grant_of(const proposal_record& what,
                                      const decision_record& x);
 
+/// `grant_record::definition` of a grant of this reach for a call of a tool
+/// that is `definition` and acts on `basis`: a pattern that names a file of the
+/// folder holds while that is what it was. Empty: nothing can be allowed so.
+std::string grant_identity(always_scope scope, const std::string& pattern,
+                           const std::string& definition,
+                           const std::string& basis);
+
 /// Whether it holds for a call that waits, as far as records tell: a pattern
 /// only if the call itself offers that pattern.
 bool covers_waiting(const grant_record& grant, const proposal_record& what);

@@ -52,6 +52,15 @@ void say(terminal_program& at, const std::string& line,
   REQUIRE(at.read_next(answer));
 }
 
+constexpr auto at_prompt = "\x1b[?2004h";
+
+/// The same, once the prompt is there.
+void ask(terminal_program& at, const std::string& line,
+         const std::string& answer) {
+  REQUIRE(at.read_next(at_prompt));
+  say(at, line, answer);
+}
+
 int leave(terminal_program& at) {
   at.type("/quit\r");
   return at.finish();
@@ -142,6 +151,48 @@ TEST_CASE("model and agent are chosen, and what is unknown is said") {
   CHECK(leave(at) == 0);
 }
 
+TEST_CASE("a session that goes on keeps its agent and its model") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const talk x;
+  {
+    terminal_program at{x.folder.path(), {"chat", "--no-color"}, 110};
+    REQUIRE(at.read_next("model default (s). /help shows"));
+    ask(at, "plain", "You said: plain");
+    ask(at, "/new", "A new session.");
+    ask(at, "/agent writer", "agent writer");
+    ask(at, "/model second", "model second (o)");
+    ask(at, "written", "The other heard: written");
+    REQUIRE(at.read_next(at_prompt));
+    at.type("/resume\r");
+    REQUIRE(at.read_next("Esc: none"));
+    at.type("\r");
+    REQUIRE(at.read_next(", model default (s).\r\n"));
+    ask(at, "more", "You said: more");
+    REQUIRE(at.read_next(at_prompt));
+    at.type("/resume\r");
+    REQUIRE(at.read_next("Esc: none"));
+    at.type("\r");
+    REQUIRE(at.read_next(", model second (o), agent writer.\r\n"));
+    ask(at, "again", "The other heard: again");
+    REQUIRE(at.read_next(at_prompt));
+    CHECK(leave(at) == 0);
+  }
+  {
+    terminal_program at{x.folder.path(), {"chat", "-c", "--no-color"}, 110};
+    REQUIRE(at.read_next("model second (o), agent writer, session "));
+    ask(at, "last", "The other heard: last");
+    REQUIRE(at.read_next(at_prompt));
+    CHECK(leave(at) == 0);
+  }
+  terminal_program at{
+      x.folder.path(), {"chat", "-c", "--agent", "default", "--no-color"}, 110};
+  REQUIRE(at.read_next("model default (s), session "));
+  ask(at, "now", "You said: now");
+  REQUIRE(at.read_next(at_prompt));
+  CHECK(leave(at) == 0);
+}
+
 TEST_CASE("the tools of a conversation are those of its agent") {
   if (!riffle::testing::has_terminals())
     return riffle::testing::skip(riffle::testing::no_terminals);
@@ -184,75 +235,67 @@ TEST_CASE("what is typed before the prompt is there is a task, too") {
   CHECK(leave(at) == 0);
 }
 
-TEST_CASE("a summary takes the place of what was said") {
+TEST_CASE("a summary takes the place of what was said, in its session") {
   if (!riffle::testing::has_terminals())
     return riffle::testing::skip(riffle::testing::no_terminals);
   const talk x;
   terminal_program at{x.folder.path(), {"chat", "--no-color"}, 110};
   REQUIRE(at.read_next("/help shows"));
-  say(at, "one", "You said: one");
-  say(at, "/compact", "The next task begins a new session with this summary.");
-  REQUIRE(at.read_next("/resume "));
-  say(at, "/context", "Nothing yet");
-  say(at, "two", "You said: two");
-  say(at, "/save out.txt", "saved: out.txt");
+  ask(at, "one", "You said: one");
+  ask(at, "/compact", "From here the model is told this summary");
+  ask(at, "/context", "the summary");
+  REQUIRE(at.read_next("2 runs, 4 messages"));
+  ask(at, "two", "You said: two");
+  ask(at, "/save out.txt", "saved: out.txt");
+  REQUIRE(at.read_next(at_prompt));
   CHECK(leave(at) == 0);
-  CHECK(x.text_of("out.txt").find("What came before, summed up:") !=
-        std::string::npos);
+  for (const auto* word : {"> one", "> two"})
+    CHECK(x.text_of("out.txt").find(word) != std::string::npos);
 }
 
-TEST_CASE("a summary is there for who comes back, whatever the end was") {
+TEST_CASE("what was allowed, the plan and the title survive a summary") {
   if (!riffle::testing::has_terminals())
     return riffle::testing::skip(riffle::testing::no_terminals);
-  const talk x;
+  const talk x{R"toml(
+[[steps]]
+[[steps.calls]]
+tool = "manage_plan"
+arguments = { action = "create", steps = ["Look around", "Write it"] }
+[[steps.calls]]
+tool = "write"
+arguments = { path = "made", content = "x" }
+[[steps]]
+text = "You said: {{task}}"
+)toml"};
   const bool killed = GENERATE(true, false);
   CAPTURE(killed);
   {
     terminal_program at{x.folder.path(), {"chat", "--no-color"}, 110};
     REQUIRE(at.read_next("/help shows"));
-    say(at, "one", "You said: one");
-    say(at, "/compact", "The next task begins a new session");
+    REQUIRE(at.read_next(at_prompt));
+    at.type("one\r");
+    REQUIRE(at.read_next("[?] > "));
+    at.answer("a");
+    REQUIRE(at.read_next("Which?"));
+    at.answer("t");
+    REQUIRE(at.read_next("You said: one"));
+    ask(at, "/title Of tea", "is called: Of tea");
+    ask(at, "/compact", "From here the model is told this summary");
     if (!killed) {
-      at.type("\x04");
-      REQUIRE(at.read_next("Go on: riffle -c, with the summary"));
-      CHECK(at.finish() == 0);
+      REQUIRE(at.read_next(at_prompt));
+      CHECK(leave(at) == 0);
     }
   }
   terminal_program at{x.folder.path(), {"chat", "-c", "--no-color"}, 110};
-  REQUIRE(at.read_next("> /compact"));
-  REQUIRE(at.read_next("The next task begins a new session with this summary"));
-  say(at, "/context", "Nothing yet");
-  say(at, "two", "You said: two");
-  say(at, "/save out.txt", "saved: out.txt");
+  REQUIRE(at.read_next("\"Of tea\""));
+  REQUIRE(at.read_next("/compact"));
+  ask(at, "/plan", "Look around");
+  std::filesystem::remove(x.folder.path() / "made");
+  ask(at, "two", "You said: two");
+  CHECK(std::filesystem::exists(x.folder.path() / "made"));
+  ask(at, "/sessions", "Of tea");
+  REQUIRE(at.read_next(at_prompt));
   CHECK(leave(at) == 0);
-  CHECK(at.written().find("Sum up this") == std::string::npos);
-  CHECK(x.text_of("out.txt").find("What came before, summed up:") !=
-        std::string::npos);
-  CHECK(x.text_of("out.txt").find("> one") == std::string::npos);
-}
-
-TEST_CASE("a task behind a summary begins a new session with it, too") {
-  if (!riffle::testing::has_terminals())
-    return riffle::testing::skip(riffle::testing::no_terminals);
-  const talk x;
-  {
-    terminal_program at{x.folder.path(), {"chat", "--no-color"}, 110};
-    REQUIRE(at.read_next("/help shows"));
-    say(at, "one", "You said: one");
-    say(at, "/compact", "The next task begins a new session");
-    CHECK(leave(at) == 0);
-  }
-  terminal_program run{x.folder.path(), {"run", "-c", "two"}, 110};
-  REQUIRE(run.read_next("A new session with the summary. The old one: riffle"));
-  REQUIRE(run.read_next("You said: two"));
-  CHECK(run.finish() == 0);
-  terminal_program at{x.folder.path(), {"chat", "-c", "--no-color"}, 110};
-  REQUIRE(at.read_next("> two"));
-  say(at, "/save out.txt", "saved: out.txt");
-  CHECK(leave(at) == 0);
-  CHECK(x.text_of("out.txt").find("What came before, summed up:") !=
-        std::string::npos);
-  CHECK(x.text_of("out.txt").find("> one") == std::string::npos);
 }
 
 TEST_CASE("what was typed before a list stood there chooses nothing") {

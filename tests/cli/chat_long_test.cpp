@@ -65,7 +65,7 @@ TEST_CASE("what does not fit into the model is not sent, and comes back") {
   riffle.type("hello again\r");
   REQUIRE(riffle.read_next("I heard it."));
   riffle.type("/compact\r");
-  REQUIRE(riffle.read_next("with this summary"));
+  REQUIRE(riffle.read_next("is told this summary"));
   riffle.type("\x04");
   CHECK(riffle.finish() == 0);
 }

@@ -77,6 +77,38 @@ TEST_CASE("behind Ctrl-Z and fg a question stands there, and takes keys") {
   CHECK(riffle.finish() == 0);
 }
 
+TEST_CASE("keys that came together with fg answer no question") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const bool chats = GENERATE(true, false);
+  CAPTURE(chats);
+  const odd_place at{writes_it};
+  terminal_program riffle{
+      at.folder.path(),
+      chats ? std::vector<std::string>{"chat", "--no-color"}
+            : std::vector<std::string>{"run", "--no-color", "go"},
+      80};
+  if (chats) {
+    REQUIRE(riffle.read_next("\x1b[?2004h"));
+    riffle.type("go\r");
+  }
+  REQUIRE(riffle.read_next(question));
+  for (int i = 0; i < 3; ++i) {
+    riffle.answer("");  // as somebody who has read it
+    riffle.stop_and_go_on("y");
+    REQUIRE(riffle.read_next("[APPROVAL] write"));
+    REQUIRE(riffle.read_next(question));
+  }
+  riffle.answer("");
+  riffle.answer("n");
+  REQUIRE(riffle.read_next("Why not?"));
+  riffle.type("\r");
+  REQUIRE(riffle.read_next("It is done."));
+  CHECK_FALSE(at.is_made());
+  if (chats) riffle.type("\x04");
+  CHECK(riffle.finish() == 0);
+}
+
 TEST_CASE("a signal that ends programs ends a conversation with its run") {
   if (!riffle::testing::has_terminals())
     return riffle::testing::skip(riffle::testing::no_terminals);

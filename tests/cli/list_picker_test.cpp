@@ -43,6 +43,14 @@ TEST_CASE("what is typed narrows a list") {
   CHECK(x.at() == 0);
 }
 
+TEST_CASE("a list is narrowed by several words") {
+  list_picker x{"Which?", {"one two", "onetwo", "one three"}};
+  for (const auto* key : {"o", "n", "e", " ", "t", "h"})
+    x.on({key_kind::text, key});
+  CHECK(x.at() == 2);
+  CHECK(x.draw(80, 24, false).back().starts_with("\"one th\": "));
+}
+
 TEST_CASE("of a long list the part around the chosen one is shown") {
   std::vector<std::string> rows;
   for (int i = 0; i < 100; ++i) rows.push_back("row " + std::to_string(i));

@@ -11,7 +11,7 @@ TEST_CASE("chat takes a session and what a run takes, and no task") {
   const auto x = parsed<chat_command>({"chat"});
   CHECK_FALSE(x.each.goes_on);
   CHECK_FALSE(x.each.session);
-  CHECK(x.each.agent == "default");
+  CHECK_FALSE(x.each.agent);
   const auto all = parsed<chat_command>(
       {"chat", "--session", "k3f9qz", "--agent", "a", "-m", "m", "--max-steps",
        "3", "--approve", "none", "--show-reasoning"});

@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 TEST_CASE("run takes a task, and has safe defaults") {
   const auto x = parsed<run_command>({"run", "say hello"});
   CHECK(x.task == "say hello");
-  CHECK(x.agent == "default");
+  CHECK_FALSE(x.agent);
   CHECK_FALSE(x.session);
   CHECK_FALSE(x.choices.model);
   CHECK_FALSE(x.choices.max_steps);

@@ -23,7 +23,7 @@ TEST_CASE("plan takes a file, and has safe defaults") {
   const auto x = parsed<plan_command>({"plan", "p.toml"});
   CHECK(x.file == "p.toml");
   CHECK_FALSE(x.check_only);
-  CHECK(x.agent == "default");
+  CHECK_FALSE(x.agent);
   CHECK_FALSE(x.session);
   CHECK(x.context.empty());
   CHECK_FALSE(x.choices.approval);

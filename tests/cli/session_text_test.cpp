@@ -23,6 +23,24 @@ wall_time before(std::int64_t seconds) {
 
 }  // namespace
 
+TEST_CASE("of a run that came to no step its task is shown") {
+  riffle::storage::session_snapshot x;
+  auto& run = x.runs.emplace_back();
+  run.id = riffle::run_id{"run_1"};
+  run.task = "look around";
+  const auto has_task = [&] {
+    const auto text = conversation_text(x, {});
+    const auto found = text.find("> look around\n");
+    return found != text.npos &&
+           text.find("> look around\n", found + 1) == text.npos;
+  };
+  CHECK(has_task());
+  auto& said = x.messages.emplace_back();
+  said.run = run.id;
+  said.text = run.task;
+  CHECK(has_task());
+}
+
 TEST_CASE("times are relative, old ones are local dates") {
   CHECK(ago(before(3), now) == "just now");
   CHECK(ago(before(-50), now) == "just now");

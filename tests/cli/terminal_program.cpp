@@ -138,13 +138,14 @@ void terminal_program::answer(const std::string& keys) const {
 
 void terminal_program::signal(int number) const { ::kill(pid_, number); }
 
-void terminal_program::stop_and_go_on() const {
+void terminal_program::stop_and_go_on(const std::string& typed) const {
   signal(SIGSTOP);
   termios mode{};
   ::tcgetattr(terminal_, &mode);
   mode.c_lflag |= ICANON | ECHO | ISIG | IEXTEN;
   mode.c_iflag |= ICRNL;
   ::tcsetattr(terminal_, TCSANOW, &mode);
+  type(typed);
   signal(SIGCONT);
 }
 

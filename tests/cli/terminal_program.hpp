@@ -40,8 +40,9 @@ class terminal_program {
   void answer(const std::string& keys) const;
   void resize(unsigned short columns) const;
   void signal(int number) const;
-  /// As Ctrl-Z and `fg` of a shell, which leaves the terminal in its own mode.
-  void stop_and_go_on() const;
+  /// As Ctrl-Z and `fg` of a shell, which leaves the terminal in its own mode;
+  /// `typed`: behind that, at once.
+  void stop_and_go_on(const std::string& typed = {}) const;
 
   /// All that was written so far.
   [[nodiscard]] const std::string& written() const { return written_; }

@@ -37,13 +37,20 @@ TEST_CASE("no pattern is offered where it would say nothing") {
        {"sudo rm x", "sh -c ls", "/bin/sh x.sh", "env A=1 make", "xargs rm",
         "find . -exec rm {} +", "git -c a=b st", "git -C . status",
         "sed -n p f", "awk -f x", "tar -cf x y", "setpriv --help",
-        "perl5.36.0 x", "python3 x.py", "time make", "git status; rm x",
-        "echo $(date)", "rm *", "echo 'a b'", "A=1 make", "",
+        "python3 -m x", "python3 /x.py", "python3 ../x.py", "time make",
+        "git status; rm x", "echo $(date)", "rm *", "echo 'a b'", "A=1 make",
+        "",
         // What follows would be anything.
         "touch a", "mkdir -p a", "rm x", "mv a b", "chmod +x f",
         "curl http://a/", "make CC=./s.sh", "make -C ../x", "ctest -S s.cmake",
         "ninja -f x.ninja", "cmake -P s.cmake", "./make test", "gcc foo.c",
-        "zip x.zip a", "./build.sh fast", "npm run"}) {
+        "zip x.zip a", "npm run", "../build.sh fast", "/x/build.sh fast",
+        // What runs is not the file's, or means more than a word.
+        "./dev sh x", "./dev test /etc", "./dev test ../x", "./dev test a=b",
+        "./dev --with=/x", "./dev --with=../x", "./dev test -e 'a b'",
+        "./dev test $X", "./dev test; x", "./dev test > x", "./dev ~/x",
+        "./dev python3 x", "bin/sh x.sh", "./sudo x", "python3 x.py sh y",
+        "node --require x y.js", "A=1 ./dev test", "env ./dev test"}) {
     CAPTURE(text);
     CHECK(always_pattern(command(text)).empty());
   }
@@ -51,6 +58,41 @@ TEST_CASE("no pattern is offered where it would say nothing") {
   CHECK(always_pattern(place(R"({"n":1})")).empty());
   CHECK(always_pattern(place("docs/a*b.md")).empty());
   CHECK(always_pattern(place("")).empty());
+}
+
+TEST_CASE("the pattern of a script is its file, and what it is told first") {
+  CHECK(always_pattern(command("./dev test")) == "./dev test *");
+  CHECK(always_pattern(command("./dev test --jobs=2 unit/a")) ==
+        "./dev test *");
+  CHECK(always_pattern(command("./dev")) == "./dev");
+  CHECK(always_pattern(command("tools/check.sh -v")) == "tools/check.sh -v *");
+  CHECK(always_pattern(command("python3 x.py")) == "python3 x.py");
+  CHECK(always_pattern(command("python3 a/x.py all")) ==
+        "python3 a/x.py all *");
+  CHECK(always_pattern(command("perl5.36.0 x")) == "perl5.36.0 x");
+  CHECK(always_pattern(command("node x.js --fast y")) == "node x.js --fast *");
+  CHECK(always_matches("./dev test *", command("./dev test")));
+  CHECK(always_matches("./dev test *", command("./dev test unit -x")));
+  for (const auto* text :
+       {"./dev", "./dev testx", "./dev lint", "./dev -x test", "./devx test",
+        "dev test", "/dev test", "./dev test /etc", "./dev test 'a b'",
+        "./dev test; x", "./dev test $(x)", "./dev sh test", "./dev  tests"}) {
+    CAPTURE(text);
+    CHECK_FALSE(always_matches("./dev test *", command(text)));
+  }
+  // Nobody offers these.
+  CHECK_FALSE(always_matches("./dev *", command("./dev test")));
+  CHECK_FALSE(always_matches("python3 *", command("python3 x.py")));
+}
+
+TEST_CASE("the file that a pattern runs is named") {
+  CHECK(core::script_of_line("./dev test *") == "./dev");
+  CHECK(core::script_of_line("./dev test -x") == "./dev");
+  CHECK(core::script_of_line("./dev") == "./dev");
+  CHECK(core::script_of_line("python3 x.py -v *") == "python3 x.py");
+  for (const auto* text : {"make *", "git status *", "ls *", "docs/*",
+                           "notes.md", "https://a.org/*", "", " *", "/x/y"})
+    CHECK(core::script_of_line(text).empty());
 }
 
 TEST_CASE("the pattern of a file is its folder, of an address its host") {

@@ -62,6 +62,29 @@ TEST_CASE("plain commands of programs that read are reads") {
                  "find src -type f -maxdepth 2",
                  "find a b '(' -name x -o "
                  "-name y ')' -print",
+                 "sed -n 5p a",
+                 "sed -n '1,20p' a b",
+                 "sed -n '7,$p' a",
+                 "sed -n '$p' a",
+                 "nl -ba a",
+                 "sort a",
+                 "sort -rnu -k 2,2 -t : a b",
+                 "uniq -c a",
+                 "cut -d : -f 1,3- a",
+                 "diff a b",
+                 "diff -u --label x a b",
+                 "cmp -s a b",
+                 "du -sh",
+                 "du -h --max-depth=1 src",
+                 "basename a/b.c .c",
+                 "dirname a/b",
+                 "realpath a",
+                 "readlink -f a",
+                 "sha256sum a b",
+                 "md5sum a",
+                 "date",
+                 "date -u +%F",
+                 "date -d yesterday '+%F %T'",
                  "git status",
                  "git status --short",
                  "git log --oneline -5",
@@ -242,6 +265,20 @@ TEST_CASE("what a command would read is named") {
   CHECK(places_of("head -n 3 /etc/passwd") == list{"/etc/passwd"});
   CHECK(places_of("git diff main..x ../y") == list{"main..x", "../y"});
   CHECK(places_of("which x").empty());
+  CHECK(places_of("sed -n 1,2p a ../b") == list{"a", "../b"});
+  CHECK(places_of("sort -k 2 a /b") == list{"a", "/b"});
+  CHECK(places_of("uniq a") == list{"a"});
+  CHECK(places_of("diff a /b") == list{"a", "/b"});
+  CHECK(places_of("cmp -n 5 a b") == list{"a", "b"});
+  CHECK(places_of("du") == list{"."});
+  CHECK(places_of("du -d 1 ..") == list{".."});
+  CHECK(places_of("realpath /a") == list{"/a"});
+  CHECK(places_of("md5sum a b") == list{"a", "b"});
+  CHECK(places_of("basename /a /b").empty());
+  CHECK(places_of("date -u +%F").empty());
+  CHECK(core::as_read_command("diff a b", usual_list())->files_only);
+  CHECK(core::as_read_command("du a", usual_list())->sweeps);
+  CHECK_FALSE(core::as_read_command("sort a", usual_list())->sweeps);
   CHECK(core::as_read_command("cat a", usual_list()) ==
         read_command{{"cat", "a"}, {"a"}, false, false});
   CHECK(core::as_read_command("git log -5", usual_list()) ==
@@ -273,7 +310,8 @@ TEST_CASE("no disguised command is a read") {
   const auto list = usual_list();
   for (int i = 0; i < 20'000; ++i) {
     const auto line = testing::make_disguise(random, testing::any_ban(random));
-    for (const auto* reader : {"zap", "cat", "ls", "find", "grep"}) {
+    for (const auto* reader : {"zap", "cat", "ls", "find", "grep", "sort",
+                               "sed", "diff", "uniq", "date", "realpath"}) {
       const auto seen = testing::replaced(line, "zap", reader);
       const auto x = core::as_read_command(seen, list);
       if (!x) continue;

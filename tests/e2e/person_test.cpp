@@ -49,6 +49,40 @@ TEST_CASE("who goes on with a session goes on with its model") {
   CHECK(answered({}) == "own\n");
 }
 
+TEST_CASE("who goes on with a session goes on with its agent") {
+  const work_folder folder;
+  http_server own{respond_sse(answer("own"))};
+  http_server other{respond_sse(answer("other"))};
+  const auto configure = [&](const std::string& agent) {
+    folder.configure(own.url("/v1"), "[models.second]\nbase_url = \"" +
+                                         other.url("/v1") + "\"\n[agents." +
+                                         agent + "]\nmodel = \"second\"\n");
+  };
+  configure("writer");
+  const auto run = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), "run");
+    words.emplace_back("go");
+    auto end = riffle::testing::riffle(folder, words);
+    INFO(end.err);
+    CHECK(end.status == 0);
+    return end;
+  };
+  CHECK(run({"--agent", "writer"}).out == "other\n");
+  CHECK(run({"-c"}).out == "other\n");
+  CHECK(run({"-c", "--agent", "default"}).out == "own\n");
+  CHECK(run({"-c"}).out == "own\n");
+  CHECK(run({"--session", "mine", "--agent", "writer"}).out == "other\n");
+  CHECK(run({"--session", "mine"}).out == "other\n");
+  configure("editor");
+  const auto gone = run({"--session", "mine"});
+  CHECK(gone.out == "own\n");
+  CHECK(gone.err.find("the agent of this session, \"writer\", is not in the "
+                      "configuration any more; it goes on with the agent "
+                      "\"default\"") != std::string::npos);
+  // It was said, and is so from then on.
+  CHECK(run({"--session", "mine"}).err.find("any more") == std::string::npos);
+}
+
 TEST_CASE("riffle alone says how to ask without a terminal") {
   const work_folder folder;
   for (const std::vector<std::string>& words :

@@ -73,6 +73,40 @@ TEST_CASE("a link that leads out of the workspace is no place to read") {
   CHECK(run_command(folder, "ls up").end.status == denied_calls);
   CHECK(run_command(folder, "head up/passwd").end.status == denied_calls);
   CHECK(run_command(folder, "ls").end.status == 0);
+  for (const auto* command :
+       {"sed -n 1p link", "sort link", "diff link link", "realpath link",
+        "readlink link", "sha256sum up/passwd", "du up"}) {
+    CAPTURE(command);
+    CHECK(run_command(folder, command).end.status == denied_calls);
+  }
+}
+
+TEST_CASE("what follows links in a folder gets files alone") {
+  const work_folder folder;
+  fs::create_directories(folder.path() / "a");
+  fs::create_directories(folder.path() / "b");
+  folder.write("passwd", "mine\n");
+  fs::create_symlink("/etc/passwd", folder.path() / "a/passwd");
+  folder.write("b/passwd", "other\n");
+  for (const auto* command : {"diff a b", "diff a passwd", "diff passwd a"}) {
+    CAPTURE(command);
+    CHECK(run_command(folder, command).end.status == denied_calls);
+  }
+  const auto x = run_command(folder, "diff passwd b/passwd");
+  CHECK_THAT(x.told, Contains("< mine") && Contains("> other"));
+}
+
+TEST_CASE("some lines of a file, sorted and counted ones need no consent") {
+  const work_folder folder;
+  folder.write("notes.txt", "c\nb\na\n");
+  CHECK_THAT(run_command(folder, "sed -n '2,$p' notes.txt").told,
+             Contains("b\na") && !Contains("c\n"));
+  CHECK_THAT(run_command(folder, "sort notes.txt").told, Contains("a\nb\nc"));
+  CHECK(run_command(folder, "sort -o notes.txt notes.txt").end.status ==
+        denied_calls);
+  CHECK(run_command(folder, "uniq notes.txt copy").end.status == denied_calls);
+  CHECK(folder.read("notes.txt") == "c\nb\na\n");
+  CHECK_FALSE(fs::exists(folder.path() / "copy"));
 }
 
 TEST_CASE("rules of bash and of read stand above the list") {

@@ -69,7 +69,7 @@ int no_terminal(console& io) {
   return usage;
 }
 
-/// The session that goes on, if one does, and its model.
+/// The session that goes on, if one does, and with whom.
 expected<void> choose_session(run_command& options, config::config& settings,
                               console& io) {
   interrupts signals;
@@ -80,8 +80,11 @@ expected<void> choose_session(run_command& options, config::config& settings,
   if (!session) return unexpected{session.error()};
   if (!*session) return {};
   options.session = (*session)->value;
-  if (!options.choices.model)
-    options.choices.model = all.model_of(**session, options.agent);
+  const auto& use =
+      all.use_of(**session, {options.agent, options.choices.model});
+  options.agent = use.agent;
+  options.choices.model = use.model;
+  for (const auto& x : use.gone) io.complain(x);
   return {};
 }
 
@@ -130,23 +133,22 @@ int execute(const chat_command& x, console& io) {
   auto settings =
       load_config(options.common, config_use::acts, false, io, &typed);
   if (!settings) return usage;
-  for (const auto& known : {check_agent(options.agent, *settings),
-                            choose_model(options.choices.model, *settings)})
-    if (!known) return report(known.error(), io);
+  const named_use named{options.agent, options.choices.model};
+  if (const auto known = check_named(named.agent, named.model, *settings);
+      !known)
+    return report(known.error(), io);
   if (const auto chosen = choose_session(options, *settings, io); !chosen)
     return report(chosen.error(), io);
   choose_log_level(options.common.level, *settings);
 
   const history_file history{*settings};
   history.load(prompt.editor());
-  conversation talk{options, std::move(*settings), prompt, io};
+  conversation talk{options, named, std::move(*settings), prompt, io};
   {
     interrupts signals;
     if (const auto status = talk.begin(signals)) return *status;
     if (talk.show_recap(true)) io.err.write("\n");
     talk.finish_left(signals);
-    // Who names a session means all of it.
-    if (fresh || options.goes_on) talk.take_up_summary();
   }
   prompt.complete_with([&](std::string_view before) {
     return complete_chat(before, io.err.columns(), talk.prompts_for(before));

@@ -1,57 +1,31 @@
 // SPDX-License-Identifier: MIT
-#include "runtime/cli/commands/compaction.hpp"
-
-#include <algorithm>
-#include <ranges>
+// "/compact": a run of the session whose answer is what the model is told from
+// then on, in the place of all that was said before.
+#include <string>
 #include <utility>
 
+#include "actors/run/recovery.hpp"
 #include "runtime/cli/commands/conversation.hpp"
-#include "runtime/cli/view/session_text.hpp"
-#include "runtime/service/stored_request.hpp"
 
 namespace riffle::cli {
 
-std::optional<std::string> summary_of(const storage::session_snapshot& x) {
-  if (x.runs.empty()) return std::nullopt;
-  const auto& run = x.runs.back();
-  if (run.task != compact_task || run.state != storage::run_state::completed ||
-      service::request_from_json(run.settings).request.context !=
-          compact_context)
-    return std::nullopt;
-  const auto said = std::ranges::find_if(
-      x.messages | std::views::reverse, [&](const auto& m) {
-        return m.run == run.id && m.role == storage::message_role::assistant &&
-               !m.text.empty();
-      });
-  if (said == std::ranges::rend(x.messages)) return std::nullopt;
-  return "What came before, summed up:\n" + said->text;
-}
-
 void conversation::compact(interrupts& signals) {
   if (!snapshot()) return note("There is nothing to sum up yet.");
-  auto asked = request(std::string{compact_task});
-  asked.context = compact_context;
+  auto asked = request(std::string{sum_up_task});
+  asked.context = sum_up_context;
   asked.approval = approve::none;
   // What commands wrote is for the next task, not for this one.
   auto told = std::exchange(told_, {});
   const bool ran = run_task(std::move(asked), signals);
   told_ = std::move(told);
-  if (ran && !take_up_summary())
-    note("There is no summary; the session stays as it is.");
-}
-
-bool conversation::take_up_summary() {
+  if (!ran) return;
   const auto whole = snapshot();
-  auto summary = whole ? summary_of(*whole) : std::nullopt;
-  if (!summary) return false;
-  summary_ = *std::move(summary);
+  const auto summary = whole ? session_summary_of(*whole) : std::nullopt;
+  if (!summary || !summary->runs.contains(whole->runs.back().id))
+    return note("There is no summary; the session stays as it is.");
   note(
-      "The next task begins a new session with this summary. The old one: "
-      "/resume " +
-      short_id(session_->value));
-  summed_up_ = std::exchange(session_, std::nullopt);
-  title_.clear();
-  return true;
+      "From here the model is told this summary, and nothing of what came "
+      "before. Your title, the plan and what you allowed stay.");
 }
 
 }  // namespace riffle::cli

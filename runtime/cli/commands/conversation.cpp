@@ -34,9 +34,11 @@ std::string text_of_held(std::size_t inputs) {
 
 }  // namespace
 
-conversation::conversation(run_command options, config::config settings,
-                           chat_prompt& prompt, console& io)
+conversation::conversation(run_command options, named_use named,
+                           config::config settings, chat_prompt& prompt,
+                           console& io)
     : options_{std::move(options)},
+      named_{std::move(named)},
       settings_{std::move(settings)},
       prompt_{prompt},
       io_{io},
@@ -71,7 +73,7 @@ std::optional<int> conversation::begin(interrupts& signals) {
   rt_.emplace(std::move(*rt));
   const auto whole = snapshot();
   note("riffle " + std::string{version} + ", model " +
-       named_model(model_name()) +
+       named_model(model_name()) + told_agent() +
        (whole ? ", session " + short_id(session_->value) + ", " +
                     counted(whole->runs.size(), "run") + " so far"
               : "") +
@@ -79,8 +81,17 @@ std::optional<int> conversation::begin(interrupts& signals) {
   return std::nullopt;
 }
 
+std::string conversation::agent_name() const {
+  return options_.agent.value_or(run_request{}.agent);
+}
+
+std::string conversation::told_agent() const {
+  const auto name = agent_name();
+  return name == run_request{}.agent ? std::string{} : ", agent " + name;
+}
+
 std::string conversation::model_name() const {
-  const auto agent = settings_.agents.find(options_.agent);
+  const auto agent = settings_.agents.find(agent_name());
   return options_.choices.model.value_or(
       agent == settings_.agents.end() ? std::string{} : agent->second.model);
 }
@@ -125,7 +136,12 @@ void conversation::finish_left(interrupts& signals) {
                signals, room, io_);
   if (const auto held = prompt_.held(); held > 0) note(text_of_held(held));
   // What a person has just seen is what he goes on with.
-  if (!session_ && !finished.value.empty()) session_ = std::move(finished);
+  if (session_ || finished.value.empty()) return;
+  session_ = std::move(finished);
+  const auto before = named_model(model_name()) + told_agent();
+  take_its_use(signals);
+  if (const auto now = named_model(model_name()) + told_agent(); now != before)
+    note("It goes on with the model " + now + ".");
 }
 
 std::optional<session_snapshot> conversation::snapshot() {
@@ -138,7 +154,7 @@ std::optional<session_snapshot> conversation::snapshot() {
 run_request conversation::request(std::string task) const {
   auto out = request_of(options_, std::move(task));
   out.session = session_;
-  out.surroundings = surroundings_of(options_.agent, settings_).text;
+  out.surroundings = surroundings_of(out.agent, settings_).text;
   if (!options_.choices.approval) out.approval = approve::ask;
   return out;
 }
@@ -169,9 +185,7 @@ void conversation::send(const std::string& task, interrupts& signals) {
   }
   if (!attached->empty()) note("attached: " + *attached);
   for (const auto& x : not_attached(task)) note(x);
-  for (const auto& more : {summary_, told_})
-    if (!more.empty())
-      asked.context += (asked.context.empty() ? "" : "\n\n") + more;
+  add_to_context(asked.context, told_);
   if (!run_task(std::move(asked), signals)) prompt_.give_back();
 }
 
@@ -226,7 +240,6 @@ bool conversation::run_task(run_request asked, interrupts& signals) {
     return false;
   }
   told_.clear();
-  summary_.clear();
   session_ = started->session();
   const bool asks = asked.approval == approve::ask;
   prompt_.go_on();
@@ -268,9 +281,6 @@ void conversation::shell(const std::string& command) {
 }
 
 std::string conversation::farewell() const {
-  if (!session_ && !summary_.empty() && summed_up_)
-    return "Go on: riffle -c, with the summary, or riffle chat --session " +
-           short_id(summed_up_->value) + ", with all of it";
   if (!session_) return {};
   return "Go on: riffle -c, or riffle chat --session " +
          short_id(session_->value);

@@ -11,6 +11,7 @@
 
 #include "runtime/api/riffle.hpp"
 #include "runtime/cli/commands/commands.hpp"
+#include "runtime/cli/commands/session_use.hpp"
 #include "runtime/cli/terminal/chat_prompt.hpp"
 #include "runtime/cli/terminal/interrupts.hpp"
 #include "runtime/cli/view/chat_line.hpp"
@@ -20,8 +21,9 @@ namespace riffle::cli {
 
 class conversation {
  public:
-  /// All that is referred to outlives it.
-  conversation(run_command options, config::config settings,
+  /// `named`: what counts whichever session goes on. All that is referred to
+  /// outlives it.
+  conversation(run_command options, named_use named, config::config settings,
                chat_prompt& prompt, console& io);
 
   /// Starts the runtime; an exit status if that failed.
@@ -33,10 +35,6 @@ class conversation {
   /// The end of what was said so far; false: nothing was. `offer_follows`:
   /// `finish_left` is called next.
   bool show_recap(bool offer_follows = false);
-
-  /// Goes on with the summary of a session that was summed up last; false: it
-  /// was not.
-  bool take_up_summary();
 
   /// What was typed. False: the person leaves.
   bool on(const std::string& text, interrupts& signals);
@@ -61,7 +59,10 @@ class conversation {
   /// False: nothing of it is part of the session.
   bool run_task(run_request request, interrupts& signals);
   void not_begun(const error& why);
+  [[nodiscard]] std::string agent_name() const;
   [[nodiscard]] std::string model_name() const;
+  /// ", agent writer", where it is not the default.
+  [[nodiscard]] std::string told_agent() const;
   [[nodiscard]] std::string named_model(const std::string& name) const;
   /// `around`: what the model is told of the folder.
   [[nodiscard]] context_use context_in_use(const std::string& around);
@@ -70,13 +71,15 @@ class conversation {
   void run_prompt(const chat_line& x, interrupts& signals);
   void fresh();
   void resume(const std::string& part, interrupts& signals);
-  void go_on_with(session_id session);
+  void go_on_with(session_id session, interrupts& signals);
+  void take_its_use(interrupts& signals);
   /// A list to choose from.
   void offer_sessions(interrupts& signals);
   void offer_models(interrupts& signals);
   void set_title(const std::string& title);
   bool keep_title(const std::string& title);
   void choose_model(const std::string& name, interrupts& signals);
+  void use_model(const std::string& name, interrupts& signals);
   void list_models();
   expected<std::vector<std::string>> models_of_server(interrupts& signals);
   void list_agents();
@@ -93,7 +96,8 @@ class conversation {
   void note(std::string_view text);
   void complain(const error& x);
 
-  run_command options_;
+  run_command options_;  ///< as they are now
+  named_use named_;
   config::config settings_;
   chat_prompt& prompt_;
   console& io_;
@@ -104,9 +108,7 @@ class conversation {
   bool works_ = false;                               ///< a run does
   std::string told_;              ///< output of commands, for the next task
   std::string* shown_ = nullptr;  ///< else what is written goes out at once
-  std::string summary_;           ///< of what came before, for the next task
-  std::optional<session_id> summed_up_;  ///< … in that session
-  std::string title_;                    ///< for a session that has not begun
+  std::string title_;             ///< for a session that has not begun
 };
 
 }  // namespace riffle::cli

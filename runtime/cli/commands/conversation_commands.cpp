@@ -108,7 +108,7 @@ bool conversation::command(const chat_line& x, interrupts& signals) {
   } else if (word == "tools") {
     execute(
         tools_command{
-            options_.common, tools_command::what::list, {}, {}, options_.agent},
+            options_.common, tools_command::what::list, {}, {}, agent_name()},
         io_);
   } else if (word == "compact") {
     compact(signals);
@@ -188,7 +188,6 @@ void conversation::fresh() {
   session_.reset();
   title_.clear();
   told_.clear();
-  summary_.clear();
   note("A new session.");
 }
 
@@ -210,14 +209,20 @@ bool conversation::keep_title(const std::string& title) {
   return done.has_value();
 }
 
-/// One that the runtime does not know yet needs a runtime that does.
 void conversation::choose_model(const std::string& name, interrupts& signals) {
+  const bool known = settings_.models.contains(name);
+  use_model(name, signals);
+  if (known) note("model " + named_model(name));
+}
+
+/// One that the runtime does not know yet needs a runtime that does.
+void conversation::use_model(const std::string& name, interrupts& signals) {
   const bool known = settings_.models.contains(name);
   auto wanted = settings_;
   if (const auto ok = cli::choose_model(name, wanted); !ok)
     return complain(ok.error());
   options_.choices.model = name;
-  if (known) return note("model " + named_model(name));
+  if (known) return;
   auto before = std::exchange(settings_, std::move(wanted));
   rt_.reset();
   if (!begin(signals)) return;
@@ -227,9 +232,10 @@ void conversation::choose_model(const std::string& name, interrupts& signals) {
 }
 
 void conversation::list_agents() {
-  note("agent " + options_.agent);
+  const auto now = agent_name();
+  note("agent " + now);
   for (const auto& [name, agent] : settings_.agents)
-    if (name != options_.agent)
+    if (name != now)
       note("  or " + name + ", model " + named_model(agent.model));
   if (settings_.agents.size() > 1) note("/agent NAME takes another one");
 }
@@ -282,7 +288,7 @@ void conversation::output(const std::string& which) {
 void conversation::context() {
   // It is answered beside a run, too, so nothing is waited for.
   const auto told =
-      surroundings_of(options_.agent, settings_, service::git_answer::known);
+      surroundings_of(agent_name(), settings_, service::git_answer::known);
   note(
       "The model is told the folder, the system, the date and where git "
       "stands.");
@@ -303,12 +309,12 @@ context_use conversation::context_in_use(const std::string& around) {
   if (const auto model = settings_.models.find(model_name());
       model != settings_.models.end())
     out.window = model->second.context_window;
-  if (const auto agent = settings_.agents.find(options_.agent);
+  if (const auto agent = settings_.agents.find(agent_name());
       agent != settings_.agents.end())
     out.instructions = core::estimate_tokens(agent->second.system_prompt);
   out.instructions += core::estimate_tokens(around);
-  out.tools = tokens_of_tools(options_.agent, settings_);
-  out.waits = core::estimate_tokens(told_) + core::estimate_tokens(summary_);
+  out.tools = tokens_of_tools(agent_name(), settings_);
+  out.waits = core::estimate_tokens(told_);
   if (const auto whole = snapshot()) add_session(out, *whole);
   return out;
 }

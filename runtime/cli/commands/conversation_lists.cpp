@@ -14,6 +14,7 @@
 #include "runtime/cli/view/session_text.hpp"
 #include "runtime/config/providers.hpp"
 #include "runtime/service/match_id.hpp"
+#include "runtime/service/stored_request.hpp"
 
 namespace riffle::cli {
 
@@ -57,16 +58,32 @@ void conversation::resume(const std::string& part, interrupts& signals) {
   for (const auto& x : *all) ids.push_back(x.id);
   const auto found = service::match_id(part, ids);
   if (!found) return complain(found.error());
-  go_on_with(*found);
+  go_on_with(*found, signals);
 }
 
-void conversation::go_on_with(session_id session) {
+void conversation::go_on_with(session_id session, interrupts& signals) {
   session_ = std::move(session);
   title_.clear();
   told_.clear();
-  summary_.clear();
-  note("Session " + short_id(session_->value) + ".");
+  take_its_use(signals);
+  note("Session " + short_id(session_->value) + ", model " +
+       named_model(model_name()) + told_agent() + ".");
   show_recap();
+}
+
+/// As `-c` does, from the records.
+void conversation::take_its_use(interrupts& signals) {
+  const auto whole = snapshot();
+  if (!whole || whole->runs.empty()) return;
+  auto with_model = settings_;
+  const auto use =
+      use_of(service::request_from_json(whole->runs.back().settings).request,
+             named_, with_model);
+  for (const auto& x : use.gone) io_.complain(x);
+  options_.agent = use.agent;
+  if (use.model && use.model != options_.choices.model)
+    return use_model(*use.model, signals);
+  options_.choices.model = use.model;
 }
 
 /// The newest of this folder, and behind them those of others.
@@ -92,7 +109,7 @@ void conversation::offer_sessions(interrupts& signals) {
   }
   const auto chosen = prompt_.pick("Go on with which session?", rows, signals);
   if (!chosen) return note("No other session.");
-  go_on_with(offered[*chosen].id);
+  go_on_with(offered[*chosen].id, signals);
 }
 
 void conversation::list_models() {

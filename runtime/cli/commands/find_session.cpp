@@ -3,8 +3,6 @@
 
 #include <filesystem>
 
-#include "runtime/cli/commands/compaction.hpp"
-#include "runtime/cli/terminal/choose.hpp"
 #include "runtime/service/open_journal.hpp"
 
 namespace riffle::cli {
@@ -70,23 +68,14 @@ expected<session_id> session_finder::find(const std::string& named) {
   return session_id{named};
 }
 
-std::optional<std::string> session_finder::model_of(const session_id& session,
-                                                    const std::string& agent) {
-  const auto [place, is_new] = models_.try_emplace({session, agent});
+const session_use& session_finder::use_of(const session_id& session,
+                                          const named_use& named) {
+  const auto [place, is_new] = uses_.try_emplace({session, named});
   if (!is_new) return place->second;
-  if (const auto all = records())
-    place->second = (*all)->chosen_model(session, agent);
-  // The configuration may not have it any more.
-  if (!choose_model(place->second, settings_)) place->second.reset();
-  return place->second;
-}
-
-std::optional<std::string> session_finder::summary_of(
-    const session_id& session) {
   const auto all = records();
-  if (!all) return std::nullopt;
-  const auto whole = (*all)->show(session);
-  return whole ? cli::summary_of(*whole) : std::nullopt;
+  const auto last = all ? (*all)->last_request(session) : std::nullopt;
+  place->second = cli::use_of(last, named, settings_);
+  return place->second;
 }
 
 expected<session_id> known_session(const config::config& settings,

@@ -12,6 +12,7 @@
 
 #include "messages/error.hpp"
 #include "messages/ids.hpp"
+#include "runtime/cli/commands/session_use.hpp"
 #include "runtime/config/config.hpp"
 #include "runtime/service/sessions.hpp"
 
@@ -31,15 +32,8 @@ class session_finder {
   expected<std::optional<session_id>> for_task(
       const std::optional<std::string>& named, bool goes_on);
 
-  /// For a task that goes on with a session and names no model: the one that
-  /// was named before, which is in `settings` from then on. Nothing: the
-  /// agent's own.
-  std::optional<std::string> model_of(const session_id& session,
-                                      const std::string& agent);
-
-  /// Of one that was summed up last: what the next task is told of it, which
-  /// begins a session of its own.
-  std::optional<std::string> summary_of(const session_id& session);
+  /// With whom a session goes on; its model is in `settings` from then on.
+  const session_use& use_of(const session_id& session, const named_use& named);
 
  private:
   expected<const service::sessions*> records();
@@ -49,8 +43,7 @@ class session_finder {
   std::optional<service::sessions> records_;
   std::optional<std::vector<session_id>> newest_;
   std::map<std::string, session_id> found_;
-  std::map<std::pair<session_id, std::string>, std::optional<std::string>>
-      models_;
+  std::map<std::pair<session_id, named_use>, session_use> uses_;
 };
 
 /// One that must be there, by any part of its id that no other has.

@@ -36,8 +36,8 @@ std::string name_of(const plan_command& x) {
 void check_streaming(const plan_command& x, const config::config& settings,
                      service::checked_plan& plan) {
   if (!plan.document.require_streaming) return;
-  const auto& name =
-      x.choices.model.value_or(settings.agents.at(x.agent).model);
+  const auto& agent = x.agent.value_or(run_request{}.agent);
+  const auto& name = x.choices.model.value_or(settings.agents.at(agent).model);
   const auto model = config::find_model(settings, name);
   if (!model || model->streaming) return;
   plan.problems.push_back(
@@ -96,7 +96,7 @@ int check(const plan_command& x, const std::string& text,
 plan_request request_of(const plan_command& x, std::string text) {
   plan_request out{std::move(text), name_of(x), {}};
   auto& with = out.with;
-  with.agent = x.agent;
+  if (x.agent) with.agent = *x.agent;
   with.model = x.choices.model;
   with.context = x.context;
   with.max_steps = x.choices.max_steps;
@@ -112,10 +112,9 @@ int execute(const plan_command& x, console& io) {
       load_config(x.common, x.check_only ? config_use::looks : config_use::acts,
                   from_stdin, io);
   if (!settings) return usage;
-  for (const auto& known : {check_agent(x.agent, *settings),
-                            choose_model(x.choices.model, *settings)}) {
-    if (!known) return report(known.error(), io);
-  }
+  if (const auto known = check_named(x.agent, x.choices.model, *settings);
+      !known)
+    return report(known.error(), io);
   auto text = text_of(x);
   if (!text) return report(text.error(), io);
   if (x.check_only) return check(x, *text, *settings, io);
@@ -123,18 +122,20 @@ int execute(const plan_command& x, console& io) {
   auto keyboard = keyboard_for(x.choices, from_stdin);
   request.with.approval =
       approval_for(x.choices, *settings, keyboard.has_value());
-  if (x.common.level == verbosity::verbose)
-    io.err.write(wrap_lines(limits_text(*settings, x.agent, x.choices),
-                            io.err.is_terminal() ? io.err.columns() : 0));
   choose_log_level(x.common.level, *settings);
   interrupts signals;
   room_wait room{x.choices.timeout, signals, io};
   request_maker maker{*settings};
-  const auto made =
-      with_room(room, [&] { return maker.complete(request.with, x.session); });
+  const auto made = with_room(
+      room, [&] { return maker.complete(request.with, x.session, x.agent); });
   if (room.status()) return *room.status();
   if (!made) return report(made.error(), io);
-  request.with.surroundings = maker.surroundings(x.agent);
+  const auto& agent = request.with.agent;
+  tell_gone(maker, x.common, io);
+  if (x.common.level == verbosity::verbose)
+    io.err.write(wrap_lines(limits_text(*settings, agent, x.choices),
+                            io.err.is_terminal() ? io.err.columns() : 0));
+  request.with.surroundings = maker.surroundings(agent);
   auto rt = with_room(
       room, [&] { return runtime::create(*settings, {.owns_process = true}); });
   if (room.status()) return *room.status();

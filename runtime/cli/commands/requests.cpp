@@ -82,20 +82,20 @@ void add_to_context(std::string& context, const std::string& text) {
 
 expected<void> request_maker::complete(run_request& x,
                                        const std::optional<std::string>& named,
+                                       const std::optional<std::string>& agent,
                                        bool goes_on) {
-  for (const auto& known :
-       {check_agent(x.agent, settings_), choose_model(x.model, settings_)})
-    if (!known) return known;
   auto session = sessions_.for_task(named, goes_on);
   if (!session) return unexpected{std::move(session.error())};
   x.session = std::move(*session);
-  if (x.session && !x.model) x.model = sessions_.model_of(*x.session, x.agent);
-  const bool newest = goes_on && !named && x.session;
-  if (const auto summary =
-          newest ? sessions_.summary_of(*x.session) : std::nullopt) {
-    summed_up_ = std::exchange(x.session, std::nullopt);
-    add_to_context(x.context, *summary);
+  if (x.session) {
+    const auto& use = sessions_.use_of(*x.session, {agent, x.model});
+    x.agent = use.agent;
+    x.model = use.model;
+    gone_.insert(use.gone.begin(), use.gone.end());
   }
+  for (const auto& known :
+       {check_agent(x.agent, settings_), choose_model(x.model, settings_)})
+    if (!known) return known;
   return check_attachments(x, settings_);
 }
 
@@ -110,6 +110,12 @@ std::optional<unique_fd> keyboard_for(const resume_options& choices,
   if (choices.approval.value_or(approve::ask) != approve::ask)
     return std::nullopt;
   return open_keyboard(stdin_is_taken);
+}
+
+void tell_gone(const request_maker& of, const common_options& options,
+               console& io) {
+  if (options.level == verbosity::quiet) return;
+  for (const auto& x : of.gone()) io.complain(x);
 }
 
 approve approval_for(const resume_options& choices,

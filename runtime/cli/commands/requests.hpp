@@ -6,6 +6,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -40,17 +41,17 @@ class request_maker {
       : settings_{settings}, sessions_{settings} {}
 
   /// The session that is meant by what was `named`, or the newest of this
-  /// folder (`goes_on`); the session's model where none is named; whether agent
-  /// and model are there, and the model takes what is attached. Fails with
-  /// `invalid_request`, and as `session_finder`.
+  /// folder (`goes_on`); the session's agent and model where none are named
+  /// (`agent`, and that of `x`); whether they are there, and the model takes
+  /// what is attached. Fails with `invalid_request`, and as `session_finder`.
   expected<void> complete(run_request& x,
                           const std::optional<std::string>& named,
+                          const std::optional<std::string>& agent,
                           bool goes_on = false);
 
-  /// The session in whose place a new one begins, with its summary, since it
-  /// was summed up last.
-  [[nodiscard]] const std::optional<session_id>& summed_up() const noexcept {
-    return summed_up_;
+  /// What sessions that go on had, and have no more; each once.
+  [[nodiscard]] const std::set<std::string>& gone() const noexcept {
+    return gone_;
   }
 
   /// What an agent is told of where it works.
@@ -59,9 +60,13 @@ class request_maker {
  private:
   config::config& settings_;
   session_finder sessions_;
-  std::optional<session_id> summed_up_;
+  std::set<std::string> gone_;
   std::map<std::string, std::string> surroundings_;
 };
+
+/// For the person, unless nothing is to be said.
+void tell_gone(const request_maker& of, const common_options& options,
+               console& io);
 
 /// The keyboard of who is asked about calls, if anybody is to be.
 std::optional<unique_fd> keyboard_for(const resume_options& choices,

@@ -12,7 +12,6 @@
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/limits_text.hpp"
 #include "runtime/cli/view/run_output.hpp"
-#include "runtime/cli/view/session_text.hpp"
 
 namespace riffle::cli {
 
@@ -47,26 +46,27 @@ int execute(const run_command& x, console& io) {
   auto settings = load_config(x.common, config_use::acts, stdin_is_taken, io);
   if (!settings) return usage;
   // Before standard input is read.
-  for (const auto& known : {check_agent(x.agent, *settings),
-                            choose_model(x.choices.model, *settings)}) {
-    if (!known) return report(known.error(), io);
-  }
+  if (const auto known = check_named(x.agent, x.choices.model, *settings);
+      !known)
+    return report(known.error(), io);
   auto request = request_for(x, io);
   if (!request) return report(request.error(), io);
   auto keyboard = keyboard_for(x.choices, stdin_is_taken);
   request->approval = approval_for(x.choices, *settings, keyboard.has_value());
-  if (x.common.level == verbosity::verbose)
-    io.err.write(wrap_lines(limits_text(*settings, x.agent, x.choices),
-                            io.err.is_terminal() ? io.err.columns() : 0));
   choose_log_level(x.common.level, *settings);
   interrupts signals;
   room_wait room{x.choices.timeout, signals, io};
   request_maker maker{*settings};
-  const auto made = with_room(
-      room, [&] { return maker.complete(*request, x.session, x.goes_on); });
+  const auto made = with_room(room, [&] {
+    return maker.complete(*request, x.session, x.agent, x.goes_on);
+  });
   if (room.status()) return *room.status();
   if (!made) return report(made.error(), io);
-  request->surroundings = maker.surroundings(x.agent);
+  tell_gone(maker, x.common, io);
+  if (x.common.level == verbosity::verbose)
+    io.err.write(wrap_lines(limits_text(*settings, request->agent, x.choices),
+                            io.err.is_terminal() ? io.err.columns() : 0));
+  request->surroundings = maker.surroundings(request->agent);
   auto rt = with_room(
       room, [&] { return runtime::create(*settings, {.owns_process = true}); });
   if (room.status()) return *room.status();
@@ -83,10 +83,6 @@ int execute(const run_command& x, console& io) {
   });
   if (room.status()) return *room.status();
   if (!started) return not_started(started.error(), *settings, io);
-  if (const auto& old = maker.summed_up())
-    tell("A new session with the summary. The old one: riffle chat --session " +
-             short_id(old->value),
-         x.common, io);
   const int status = watch({*rt, *started, std::move(keyboard)}, x.common,
                            x.show, signals, room, io);
   // The screen has just shown what came of it.

@@ -75,18 +75,18 @@ run_request request_of(const listed_task& task, const run_request& shared) {
 
 /// What all are told alike is in it once.
 expected<volley_request> request_of(const volley_command& x, read_tasks from,
-                                    config::config& settings) {
+                                    request_maker& maker) {
   volley_request out;
   out.workers = x.workers;
   out.max_retries = x.max_retries;
   out.fail_fast = x.fail_fast;
   out.shared.context = std::move(from.shared.context);
   out.shared.given = std::move(from.given);
-  request_maker maker{settings};
   for (const auto& task : from.tasks) {
     auto one = request_of(task, from.shared);
     const auto& session = task.session ? task.session : x.each.session;
-    if (auto ok = maker.complete(one, session); !ok) {
+    const auto& agent = task.agent ? task.agent : x.each.agent;
+    if (auto ok = maker.complete(one, session, agent); !ok) {
       auto why = std::move(ok.error());
       // What all have in common is no mistake of the first one.
       if (task.agent || task.model || task.session || !task.attachments.empty())
@@ -260,10 +260,11 @@ int execute(const volley_command& x, console& io) {
   choose_log_level(common.level, *settings);
   interrupts signals;
   room_wait room{choices.timeout, signals, io};
-  auto request =
-      with_room(room, [&] { return request_of(x, *read, *settings); });
+  request_maker maker{*settings};
+  auto request = with_room(room, [&] { return request_of(x, *read, maker); });
   if (room.status()) return *room.status();
   if (!request) return report(request.error(), io);
+  tell_gone(maker, common, io);
   for (auto& task : request->tasks)
     task.approval = approval_for(choices, *settings, keyboard.has_value());
   if (common.level == verbosity::verbose)

@@ -249,9 +249,10 @@ dialog_step approval_dialog::on_edited(std::string_view text) {
   broken_.reset();
   left_.reset();
   preview_.reset();
-  if (edit().ending() == ".json" && trimmed(text).empty())
+  const auto from = opened_.value_or(edit());
+  if (from.ending() == ".json" && trimmed(text).empty())
     return shows("Nothing came back; the arguments are as they were.\n");
-  const auto now = edit().arguments_of(text);
+  const auto now = from.arguments_of(text, file_);
   if (!now) {
     broken_ = text;
     return shows("This cannot be used: " + safe_line(now.error().message, 300) +
@@ -264,7 +265,10 @@ dialog_step approval_dialog::on_edited(std::string_view text) {
   }
   edited_ = *now;
   left_ = text;
-  return shows(options_.plain ? what_it_does(false) : "");
+  return shows(from.is_of_content() && from.file() != file_
+                   ? "The file has changed since you opened it: your text "
+                     "takes the place of all of it.\n"
+                   : "");
 }
 
 std::string approval_dialog::take_up(const std::string& changes,
@@ -290,10 +294,23 @@ std::string approval_dialog::refused(std::string_view why) const {
   return "This cannot be done: " + safe_line(why, 500) + "\n";
 }
 
-std::string approval_dialog::editable() const {
-  return broken_ ? *broken_ : edit().text();
+/// A text that is opened once more is of what it was of before.
+std::string approval_dialog::editable() {
+  if (!broken_ || !opened_) opened_ = edit();
+  return broken_ ? *broken_ : opened_->text();
 }
 
-std::string approval_dialog::ending() const { return edit().ending(); }
+std::string approval_dialog::ending() const {
+  return opened_ ? opened_->ending() : edit().ending();
+}
+
+std::string approval_dialog::told_before_edit() const {
+  const bool whole =
+      opened_ ? opened_->is_of_content() : edit().is_of_content();
+  return about_.tool != "edit" || whole
+             ? std::string{}
+             : "What it replaces is not in the file as it is now, once: you "
+               "edit its arguments.\n";
+}
 
 }  // namespace riffle::cli

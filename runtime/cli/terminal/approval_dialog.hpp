@@ -118,9 +118,11 @@ class approval_dialog {
   /// The answer could not be taken, e.g. since arguments are not valid.
   [[nodiscard]] std::string refused(std::string_view why) const;
 
-  /// What a person edits, and how the name of its file ends.
-  [[nodiscard]] std::string editable() const;
+  /// What a person edits from now on, and how the name of its file ends.
+  [[nodiscard]] std::string editable();
   [[nodiscard]] std::string ending() const;
+  /// Why that is not what it looks like, or nothing. Whole lines.
+  [[nodiscard]] std::string told_before_edit() const;
 
   [[nodiscard]] const events::approval_required& about() const noexcept {
     return about_;
@@ -154,6 +156,7 @@ class approval_dialog {
   std::optional<std::string> broken_;   ///< came back, and cannot be used
   std::optional<std::string> left_;     ///< by the editor: `edited_` of it
   std::optional<std::string> file_;
+  std::optional<call_edit> opened_;  ///< what the editor has, or had last
   bool changed_ = false;
   bool others_ = false;  ///< `changed_` not by the person here
 };

@@ -204,6 +204,7 @@ void approval_prompt::look(std::chrono::milliseconds limit) {
   const auto n = ::read(keyboard_.get(), piece.data(), piece.size());
   if (n < 0 && (errno == EINTR || errno == EAGAIN)) return;
   if (n <= 0) return on_no_line(n == 0);
+  show_after_stop();  // or between the wait and these
   const std::string_view bytes{piece.data(), static_cast<std::size_t>(n)};
   is_plain() ? take_lines(bytes) : take_keys(bytes);
 }

@@ -108,6 +108,7 @@ class approval_prompt {
   void act(const dialog_step& step);
   void edit();
   void edit_in_lines();
+  dialog_step let_edit();
   void look_at_file();
   void decide(const approval_answer& answer);
   /// `line`: for the person, without its end.
@@ -132,6 +133,7 @@ class approval_prompt {
   bool is_answered(const storage::proposal_record& what);
   [[nodiscard]] bool in_foreground() const;
   void show_after_stop();
+  void wait_for_quiet();
   void take_escape();
   void on_escape();
   void forget_early(std::chrono::steady_clock::time_point now);

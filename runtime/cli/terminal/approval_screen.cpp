@@ -221,6 +221,7 @@ void approval_prompt::come_back() {
   if (mode_) mode_->set(typing_mode::keys);
   if (!open_) return;
   continued_ = times_continued();
+  wait_for_quiet();
   is_plain() ? around_.show(open_->prompt()) : show_again();
 }
 
@@ -231,7 +232,18 @@ void approval_prompt::show_after_stop() {
   if (times == std::exchange(continued_, times)) return;
   drawn_.clear();
   has_picture_ = true;
+  if (!open_) return;
+  wait_for_quiet();
   if (!is_plain()) show_again();
+}
+
+/// What comes together with `fg` was typed for the shell, or unread.
+void approval_prompt::wait_for_quiet() {
+  if (is_plain()) {
+    ::tcflush(keyboard_.get(), TCIFLUSH);
+    typed_.clear();
+  }
+  gate_.open(std::chrono::steady_clock::now(), has_draft());
 }
 
 // -- editing ------------------------------------------------------------------
@@ -268,32 +280,36 @@ void approval_prompt::look_whether_outdated() {
   show_again();
 }
 
-void approval_prompt::edit_in_lines() {
+/// What the editor leaves counts for the file as it is behind it.
+dialog_step approval_prompt::let_edit() {
   look_at_file();
-  const auto text = edit_text(open_->editable(), keyboard_.get(),
-                              around_.stopped, open_->ending());
+  auto before = open_->editable();
+  around_.show(open_->told_before_edit());
+  const auto text =
+      edit_text(before, keyboard_.get(), around_.stopped, open_->ending());
+  look_at_file();
   auto step = text ? open_->on_edited(*text)
                    : dialog_step{open_->refused(text.error().message), {}};
-  bind_changes();
-  if (open_->edited()) step.show = open_->what_it_does(false);
+  auto cannot = drop_what_cannot_be(bind_changes());
+  if (!cannot.empty()) step.show = std::move(cannot);
+  return step;
+}
+
+void approval_prompt::edit_in_lines() {
+  auto step = let_edit();
+  if (open_->edited()) step.show += open_->what_it_does(false);
   act(step);
 }
 
 void approval_prompt::edit() {
-  look_at_file();
   around_.show(erasure());
   drawn_.clear();
   around_.typing != nullptr ? around_.typing->pause()
                             : mode_->set(typing_mode::lines);
-  const auto text = edit_text(open_->editable(), keyboard_.get(),
-                              around_.stopped, open_->ending());
+  const auto step = let_edit();
   around_.typing != nullptr ? around_.typing->go_on()
                             : mode_->set(typing_mode::keys);
   has_picture_ = true;
-  const auto step = text
-                        ? open_->on_edited(*text)
-                        : dialog_step{open_->refused(text.error().message), {}};
-  bind_changes();
   around_.show(step.show);
   // What was typed for the editor is none either.
   gate_.open(std::chrono::steady_clock::now(), has_draft());

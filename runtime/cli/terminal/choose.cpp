@@ -44,11 +44,19 @@ expected<void> choose_model(const std::optional<std::string>& model,
                           {}}};
 }
 
+expected<void> check_named(const std::optional<std::string>& agent,
+                           const std::optional<std::string>& model,
+                           config::config& settings) {
+  if (agent)
+    if (auto known = check_agent(*agent, settings); !known) return known;
+  return choose_model(model, settings);
+}
+
 run_request request_of(const run_command& x, std::string task) {
   run_request out;
   out.task = std::move(task);
   if (x.session) out.session = session_id{*x.session};
-  out.agent = x.agent;
+  if (x.agent) out.agent = *x.agent;
   out.model = x.choices.model;
   out.context = x.context;
   out.phase = x.phase;

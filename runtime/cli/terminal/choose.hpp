@@ -24,6 +24,11 @@ expected<void> choose_model(const std::optional<std::string>& model,
 /// What the runtime is asked for. Without --approve nothing is approved.
 run_request request_of(const run_command& x, std::string task);
 
+/// Both that are named, as above.
+expected<void> check_named(const std::optional<std::string>& agent,
+                           const std::optional<std::string>& model,
+                           config::config& settings);
+
 /// What a model is told of the folder where it will work.
 service::surroundings surroundings_of(
     const std::string& agent, const config::config& settings,

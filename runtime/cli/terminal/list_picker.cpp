@@ -51,7 +51,8 @@ list_picker::outcome list_picker::on(const key& x) {
     case key_kind::home: move(-all_the_way); break;
     case key_kind::end: move(all_the_way); break;
     case key_kind::text:
-      typed_ += safe_line(x.text, 100);
+      // A line would lose it.
+      typed_ += x.text == " " ? x.text : safe_line(x.text, 100);
       narrow();
       break;
     case key_kind::backspace:

@@ -9,6 +9,7 @@
 #include "runtime/base/text.hpp"
 #include "tools/arguments.hpp"
 #include "tools/builtin/files/line_diff.hpp"
+#include "tools/builtin/files/text_places.hpp"
 
 namespace riffle::cli {
 
@@ -32,10 +33,25 @@ bool has_member(const ordered& x, const char* name) {
   return x.contains(name) && x.at(name).is_string();
 }
 
-/// The file behind the change; nothing: it is not one that is known here.
+bool ends_lines_with_crlf(const std::string& text) {
+  bool any = false;
+  for (auto at = text.find('\n'); at != std::string::npos;
+       at = text.find('\n', at + 1)) {
+    if (at == 0 || text[at - 1] != '\r') return false;
+    any = true;
+  }
+  return any;
+}
+
+/// The file behind the change; nothing: it is not one that is known here. Line
+/// ends are those of the file, as the tool takes them.
 std::optional<std::string> changed(const std::string& file, const ordered& x) {
-  const auto before = member(x, "old_string");
-  const auto after = member(x, "new_string");
+  auto before = member(x, "old_string");
+  auto after = member(x, "new_string");
+  if (ends_lines_with_crlf(file)) {
+    before = tools::with_crlf(before);
+    after = tools::with_crlf(after);
+  }
   if (before.empty() || file.find(before) == std::string::npos)
     return std::nullopt;
   const auto all = x.find("replace_all");
@@ -116,7 +132,12 @@ std::string call_edit::ending() const {
   return name.substr(dot);
 }
 
-expected<std::string> call_edit::arguments_of(std::string_view text) const {
+bool call_edit::is_of_content() const {
+  return what_ == what::content || what_ == what::change;
+}
+
+expected<std::string> call_edit::arguments_of(
+    std::string_view text, const std::optional<std::string>& now) const {
   if (what_ == what::json) {
     const auto value = tools::parse_object(text);
     if (!value) return cannot(value.error());
@@ -136,9 +157,12 @@ expected<std::string> call_edit::arguments_of(std::string_view text) const {
   } else if (what_ == what::content) {
     x["content"] = std::string{text};
   } else if (text != shown) {
-    if (text == *file_) return cannot("the file would stay as it is");
+    if (!now || now->empty())
+      return cannot(member(x, "path") +
+                    " is empty, gone, or cannot be read by now");
+    if (text == *now) return cannot("the file would stay as it is");
     x.erase("replace_all");
-    x["old_string"] = *file_;
+    x["old_string"] = *now;
     x["new_string"] = std::string{text};
   }
   // In the order of the model, which makes the same call so again.

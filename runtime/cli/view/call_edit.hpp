@@ -28,8 +28,16 @@ class call_edit {
   [[nodiscard]] std::string text() const;
   [[nodiscard]] std::string ending() const;
 
-  /// The arguments (a compact JSON object) for what the editor left.
-  [[nodiscard]] expected<std::string> arguments_of(std::string_view text) const;
+  /// The file as it was when this began, where its content is what is edited.
+  [[nodiscard]] bool is_of_content() const;
+  [[nodiscard]] const std::optional<std::string>& file() const noexcept {
+    return file_;
+  }
+
+  /// The arguments (a compact JSON object) for what the editor left. `now`:
+  /// what the file holds by now, in whose place it comes.
+  [[nodiscard]] expected<std::string> arguments_of(
+      std::string_view text, const std::optional<std::string>& now) const;
 
   /// What these arguments, which came from `arguments_of`, do: a diff, a
   /// command; empty where that is not known.

@@ -5,18 +5,26 @@
 #include <string_view>
 
 #include "actors/core/context_window.hpp"
+#include "actors/run/recovery.hpp"
 #include "runtime/base/text.hpp"
 
 namespace riffle::cli {
 
 void add_session(context_use& x, const storage::session_snapshot& said) {
+  const auto summary = session_summary_of(said);
+  const auto is_told = [&](const run_id& run) {
+    return !summary || !summary->runs.contains(run);
+  };
+  if (summary) x.summary = core::estimate_tokens(summary->text);
   for (const auto& m : said.messages) {
+    if (!is_told(m.run)) continue;
     auto& part = m.role == storage::message_role::user ? x.person : x.model;
     part += core::estimate_tokens(m.text);
     for (const auto& file : m.attachments)
       part += core::estimate_file_tokens(file);
   }
   for (const auto& call : said.calls) {
+    if (!is_told(call.run)) continue;
     x.model += core::estimate_tokens(call.call.arguments);
     x.outputs += core::estimate_tokens(call.told);
     for (const auto& file : call.attachments)
@@ -25,8 +33,8 @@ void add_session(context_use& x, const storage::session_snapshot& said) {
 }
 
 std::string context_text(const context_use& x) {
-  const auto sum =
-      x.instructions + x.tools + x.person + x.model + x.outputs + x.waits;
+  const auto sum = x.instructions + x.tools + x.summary + x.person + x.model +
+                   x.outputs + x.waits;
   auto out = "The window holds about " + short_count(sum);
   if (x.window == 0)
     out += " tokens; how many the model takes is not known\n";
@@ -41,6 +49,7 @@ std::string context_text(const context_use& x) {
   };
   line("instructions", x.instructions);
   line("descriptions of tools", x.tools);
+  line("the summary", x.summary);
   line("what you said, with files", x.person);
   line("what the model said", x.model);
   line("what tools gave back", x.outputs);

@@ -14,7 +14,8 @@ namespace riffle::cli {
 struct context_use {
   std::uint64_t window = 0;  ///< that the model takes; 0: any number
   std::uint64_t instructions = 0;
-  std::uint64_t tools = 0;  ///< their descriptions
+  std::uint64_t tools = 0;    ///< their descriptions
+  std::uint64_t summary = 0;  ///< of what is told no more
   std::uint64_t person = 0;
   std::uint64_t model = 0;    ///< texts and calls
   std::uint64_t outputs = 0;  ///< of tools

@@ -217,9 +217,14 @@ std::string conversation_text(const storage::session_snapshot& x,
     out += (out.empty() ? "" : "\n") + safe_line(r.id.value, 64) + ", " +
            to_string(r.started) + ", " + service::state_of(r, interrupted) +
            "\n";
+    bool said = false;
     for (const auto& m : x.messages) {
-      if (m.run == r.id) append_message(out, all, m);
+      if (m.run != r.id) continue;
+      append_message(out, all, m);
+      said = true;
     }
+    // It was put on record, and came no further.
+    if (!said) append_message(out, all, {.text = r.task});
   }
   return out;
 }

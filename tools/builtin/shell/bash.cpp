@@ -10,6 +10,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "actors/core/always_scope.hpp"
+#include "runtime/base/call_identity.hpp"
 #include "runtime/base/digest.hpp"
 #include "runtime/base/secrets.hpp"
 #include "tools/builtin/shell/output_spool.hpp"
@@ -208,12 +210,22 @@ class bash final : public tool {
       const json& arguments,
       const std::filesystem::path& workspace) const override {
     const auto& command = arguments.at("command").get_ref<const std::string&>();
-    auto basis = sha256(command + program_basis(command, workspace));
+    auto basis = basis_of(command, workspace);
     const auto shown = cut_utf8(command, longest_preview);
     if (shown.size() == command.size()) return {command, std::move(basis)};
     return {std::string{shown} + "\n[... " +
                 std::to_string(command.size() - shown.size()) + " more bytes]",
             std::move(basis)};
+  }
+
+  static std::string basis_of(const std::string& command,
+                              const std::filesystem::path& workspace) {
+    const auto script = core::script_of_line(command);
+    const auto holds =
+        script.empty() ? script : program_basis(script, workspace);
+    return basis_with_program(
+        sha256(command + program_basis(command, workspace)),
+        holds.empty() ? holds : sha256(holds));
   }
 
   [[nodiscard]] std::string definition() const override {

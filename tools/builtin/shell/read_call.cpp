@@ -128,7 +128,10 @@ std::optional<read_call> make_read_call(
   read_call out;
   for (const auto& path : command->places) {
     auto place = path_subject(workspace, path);
-    if (!place.known) return {};
+    std::error_code absent;
+    if (!place.known ||
+        (command->files_only && fs::is_directory(workspace / path, absent)))
+      return {};
     out.claim.places.push_back(std::move(place));
   }
   out.claim.sweeps = command->sweeps;

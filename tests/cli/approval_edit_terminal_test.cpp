@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// An edit in the editor, and a script that was allowed: what it is by then.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "tests/cli/terminal_program.hpp"
+#include "tests/config/temp_folder.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/skip.hpp"
+
+using riffle::testing::scoped_env;
+using riffle::testing::temp_folder;
+using riffle::testing::terminal_program;
+
+namespace {
+
+constexpr auto its_prompt = "[s]top, [?] > ";
+
+struct scripted_place {
+  scripted_place() {
+    folder.write("riffle.toml",
+                 "[runtime]\ndata_dir = \"data\"\n"
+                 "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
+                 "script = \"s.toml\"\n");
+  }
+  [[nodiscard]] std::string text_of(const std::string& name) const {
+    std::ifstream in{folder.path() / name};
+    return {std::istreambuf_iterator<char>{in}, {}};
+  }
+  temp_folder folder;
+};
+
+}  // namespace
+
+TEST_CASE(
+    "a script that was allowed with all words is asked about when changed") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const scripted_place at;
+  at.folder.write("dev", "#!/bin/sh\necho \"$@\" >> ran\n");
+  std::filesystem::permissions(at.folder.path() / "dev",
+                               std::filesystem::perms::owner_all);
+  at.folder.write("s.toml", R"toml(
+[[steps]]
+[[steps.calls]]
+tool = "bash"
+arguments = { command = "./dev test {{task}}" }
+[[steps]]
+text = "End."
+)toml");
+  {
+    terminal_program riffle{
+        at.folder.path(), {"run", "--no-color", "one"}, 100};
+    REQUIRE(riffle.read_next(its_prompt));
+    riffle.answer("a");
+    REQUIRE(riffle.read_next("p  calls that match ./dev test *"));
+    REQUIRE(riffle.read_next("[b]ack > "));
+    riffle.type("P");
+    CHECK(riffle.finish() == 0);
+  }
+  {
+    terminal_program riffle{
+        at.folder.path(), {"run", "--no-color", "two"}, 100};
+    REQUIRE(riffle.read_next("End."));
+    CHECK(riffle.finish() == 0);
+    CHECK(riffle.written().find(its_prompt) == std::string::npos);
+    CHECK(at.text_of("ran") == "test one\ntest two\n");
+  }
+  at.folder.write("dev", "#!/bin/sh\necho other >> ran\n");
+  terminal_program riffle{at.folder.path(), {"run", "--no-color", "one"}, 100};
+  REQUIRE(riffle.read_next(its_prompt));
+  riffle.answer("s");
+  CHECK(riffle.finish() == 130);
+  CHECK(at.text_of("ran") == "test one\ntest two\n");
+}
+
+TEST_CASE("a file that is written to in the editor becomes what was edited") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const scripted_place at;
+  at.folder.write("notes.md", "one\ntwo\n");
+  at.folder.write("s.toml", R"toml(
+[[steps]]
+[[steps.calls]]
+tool = "edit"
+arguments = { path = "notes.md", old_string = "two", new_string = "TWO" }
+[[steps]]
+text = "End."
+)toml");
+  at.folder.write("ed.sh", "printf '1\\n2\\n' > '" +
+                               (at.folder.path() / "notes.md").string() +
+                               "'; printf 'one\\nmine\\n' > \"$1\"\n");
+  const scoped_env editor{"VISUAL",
+                          "sh " + (at.folder.path() / "ed.sh").string()};
+  terminal_program riffle{at.folder.path(), {"run", "--no-color", "go"}, 100};
+  REQUIRE(riffle.read_next(its_prompt));
+  riffle.answer("e");
+  REQUIRE(riffle.read_next("has changed since you opened it"));
+  REQUIRE(riffle.read_next("-2"));
+  REQUIRE(riffle.read_next("+mine"));
+  REQUIRE(riffle.read_next(its_prompt));
+  riffle.answer("y");
+  CHECK(riffle.finish() == 0);
+  CHECK(at.text_of("notes.md") == "one\nmine\n");
+}
+
+TEST_CASE("arguments that cannot be done are said to be so at once") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const scripted_place at;
+  at.folder.write("notes.md", "two\nlines\n");
+  at.folder.write("s.toml", R"toml(
+[[steps]]
+[[steps.calls]]
+tool = "edit"
+arguments = { path = "notes.md", old_string = "two", new_string = "TWO" }
+[[steps]]
+text = "End."
+)toml");
+  at.folder.write("ed.sh", "sed -i s/two/three/ \"$1\"\n");
+  const scoped_env editor{"VISUAL",
+                          "sh " + (at.folder.path() / "ed.sh").string()};
+  terminal_program riffle{at.folder.path(), {"run", "--no-color", "go"}, 100};
+  REQUIRE(riffle.read_next(its_prompt));
+  // What it replaces is gone, so its arguments are what is edited.
+  at.folder.write("notes.md", "other\nlines\n");
+  REQUIRE(riffle.read_next("This file has been written to since"));
+  riffle.answer("e");
+  REQUIRE(riffle.read_next("you edit its arguments"));
+  REQUIRE(riffle.read_next("This cannot be done: old_string is not in"));
+  REQUIRE(riffle.read_next("'e' opens it again"));
+  riffle.answer("s");
+  CHECK(riffle.finish() == 130);
+  CHECK(at.text_of("notes.md") == "other\nlines\n");
+}
