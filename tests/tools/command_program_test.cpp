@@ -5,8 +5,8 @@
 #include <tuple>
 
 #include "runtime/base/call_identity.hpp"
-#include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/tools/tool_fixture.hpp"
 #include "tools/builtin/shell/bash.hpp"
 
 using namespace riffle;
