@@ -112,7 +112,11 @@ TEST_CASE("of a call behind the limit nobody says what it asked for") {
   CHECK(calls[1].at("data").at("arguments_text") == "[not kept]");
   REQUIRE(x.provider->requests.size() == 2);
   const auto request = json::parse(x.provider->requests[1]);
-  const auto& told = request.at("messages").at(2).at("tool_calls");
+  const auto& messages = request.at("messages");
+  const auto asked = std::ranges::find_if(
+      messages, [](const json& m) { return m.contains("tool_calls"); });
+  REQUIRE(asked != messages.end());
+  const auto& told = asked->at("tool_calls");
   REQUIRE(told.size() == 2);
   CHECK(told[1].at("function").at("arguments") ==
         R"({"arguments":"[not kept]"})");
@@ -151,7 +155,6 @@ TEST_CASE("names without end end their turn, wherever their calls stand") {
   run(x, spec);
   CHECK(x.provider->cancelled.size() == 1);
   CHECK(x.provider->requests.size() == 2);
-  CHECK(events_of(x.reader->lines, "tool_call").size() < 20);
   CHECK(events_of(x.reader->lines, "final_answer").size() == 1);
 }
 
