@@ -11,15 +11,15 @@ namespace riffle::core {
 
 namespace {
 
-/// The path of a program that the rule names; `docs/rm.md` is none. A pattern
-/// is one in a folder of programs.
+/// The path of a program that the rule names; `docs/rm.md` is none. A pattern,
+/// or what expands, is one in a folder of programs.
 bool is_its_file(const shell_word& x, const command_pattern& rule) {
   const auto slash = x.text.rfind('/');
   if (rule.any() || slash == std::string::npos) return false;
   const auto name = without_folders(x.text);
   if (!is_plain(x) &&
       std::string_view{x.text}.substr(0, slash).ends_with("bin"))
-    return rule.may_name(name);
+    return rule.may_name(name) || name.find('$') != name.npos;
   const auto dot = std::min(name.find('.'), name.size());
   return rule.names(name) &&
          name.find_first_not_of("0123456789.", dot) == name.npos;
@@ -30,7 +30,7 @@ bool only_looks(std::string_view name) {
   return matches_any(
       "ls dir stat file test [ [[ echo printf : true false which whereis type "
       "whatis basename dirname realpath readlink du df cmp md5sum sha1sum "
-      "sha256sum mkdir rmdir touch cd pushd popd pwd command hash",
+      "sha256sum mkdir rmdir touch cd pushd popd pwd hash",
       name);
 }
 
@@ -91,41 +91,43 @@ bool looks_for_program(const shell_part& part, const command_pattern& rule) {
   });
 }
 
-/// `f` of a word of a command that may read it.
+/// `f` of a word that its command may read; targets are, whatever it is.
 template <class F>
-bool any_read(const shell_line& line, F f) {
-  return std::ranges::any_of(line.parts, [&](const shell_part& part) {
-    const bool looks =
-        part.empty() || only_looks(without_folders(part[0].text));
-    return std::any_of(
-        part.begin() + (part.empty() ? 0 : 1), part.end(),
-        [&](const shell_word& x) { return (!looks || x.target) && f(x); });
-  });
+bool reads_any(shell_words command, F f) {
+  const bool looks =
+      command.empty() || only_looks(without_folders(command[0].text));
+  for (std::size_t i = 0; i < command.size(); ++i)
+    if ((command[i].target || (i > 0 && !looks)) && f(command[i])) return true;
+  return false;
 }
 
 }  // namespace
 
 bool reads_program(shell_words command, const command_pattern& rule) {
-  const bool looks = only_looks(without_folders(command[0].text));
-  return std::ranges::any_of(command.subspan(1), [&](const shell_word& x) {
-    return (!looks || x.target) && is_its_file(x, rule);
-  });
+  return reads_any(command,
+                   [&](const shell_word& x) { return is_its_file(x, rule); });
 }
 
 bool reads_program_elsewhere(const shell_line& line,
                              const command_pattern& rule) {
   if (rule.any()) return false;
-  const auto names = [&](const shell_word& x) {
-    return names_program(x, rule);
+  const auto any_reads = [&](auto f) {
+    return std::ranges::any_of(
+        line.parts, [&](const shell_part& part) { return reads_any(part, f); });
   };
   if (std::ranges::any_of(line.parts, leads_to_programs) &&
-      any_read(line, names))
+      any_reads([&](const shell_word& x) { return names_program(x, rule); }))
     return true;
-  const bool looked_for = std::ranges::any_of(
-      line.parts,
-      [&](const shell_part& part) { return looks_for_program(part, rule); });
-  return looked_for &&
-         any_read(line, [](const shell_word& x) { return !is_plain(x); });
+  // What says where it is may be what another command gets as its word.
+  const bool is_found =
+      std::ranges::any_of(line.parts, [&](const shell_part& part) {
+        return looks_for_program(part, rule) ||
+               std::ranges::any_of(part, [&](const shell_word& x) {
+                 return is_its_file(x, rule);
+               });
+      });
+  return is_found &&
+         any_reads([](const shell_word& x) { return !is_plain(x); });
 }
 
 }  // namespace riffle::core

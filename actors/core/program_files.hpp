@@ -14,8 +14,8 @@ namespace riffle::core {
 bool reads_program(shell_words command, const command_pattern& rule);
 
 /// The same of a line in which a command leads to the folder of programs, or
-/// looks for where they are, and another one reads it by its bare name, or by
-/// what was found.
+/// says or looks for where they are, and another one reads it by its bare name,
+/// or by what was said or found.
 bool reads_program_elsewhere(const shell_line& line,
                              const command_pattern& rule);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "messages/turn.hpp"
 
@@ -14,7 +15,7 @@ constexpr std::size_t longest_name = 128;
 /// nobody needs long ones. A longer id is replaced by a begin of it that stays
 /// unlike others'; since every message to the provider is made from what is
 /// kept here, its calls and their results still fit together. A longer name is
-/// cut; no tool has it before or after.
-void shorten_names(turn_delta& x);
+/// cut; no tool has it before or after. Says how many bytes went.
+std::uint64_t shorten_names(turn_delta& x);
 
 }  // namespace riffle::core

@@ -72,15 +72,18 @@ void tool_call_assembler::note_newest(std::size_t at, const std::string& id) {
   if (p.key) note({p.choice, p.key, id});
 }
 
-// The same event twice: it names the same call with the same whole arguments.
-// Without an index or an id it cannot be told from a second call.
+// The same event twice: it names the same call with the same whole arguments,
+// or what is known of them. Without an index or an id it cannot be told from a
+// second call.
 bool tool_call_assembler::is_repeated(std::size_t at,
                                       const call_fragment& x) const {
   const auto& call = calls_[at];
   const bool same_id = x.id == call.provider_id;
   const bool identified = same_id && (x.index || !x.id.empty());
-  return progress_[at].tracker.whole() && identified && x.name == call.name &&
-         x.arguments == call.arguments;
+  if (!progress_[at].tracker.whole() || !identified || x.name != call.name)
+    return false;
+  return is_behind(at) ? progress_[at].digest == fnv1a(x.arguments)
+                       : x.arguments == call.arguments;
 }
 
 // Whether a fragment that points to a call begins another one.
@@ -102,7 +105,10 @@ std::vector<assembly_event> tool_call_assembler::on_fragment(
   std::vector<assembly_event> out;
   if (ended_) return out;
   auto at = find(x);
-  if (at && is_repeated(*at, x)) return out;
+  if (at && is_repeated(*at, x)) {
+    count(is_behind(*at), x);
+    return out;
+  }
   if (!at || is_new(*at, x)) {
     const bool empty = x.id.empty() && x.name.empty() && is_blank(x.arguments);
     if (empty) return out;
@@ -118,7 +124,16 @@ std::vector<assembly_event> tool_call_assembler::on_fragment(
 
 void tool_call_assembler::drop(const call_fragment& x) {
   if (!x.id.empty() || !x.name.empty()) ++dropped_;
-  dropped_bytes_ += x.arguments.size();
+  count(true, x);
+}
+
+bool tool_call_assembler::is_behind(std::size_t at) const {
+  return limits_.most_kept != 0 && at >= limits_.most_kept;
+}
+
+void tool_call_assembler::count(bool dropped, const call_fragment& x) {
+  (dropped ? dropped_bytes_ : received_) +=
+      x.id.size() + x.name.size() + x.arguments.size();
 }
 
 // Another call began: the one before it is complete if it is whole. (Those
@@ -141,9 +156,8 @@ void tool_call_assembler::append(std::size_t at, const call_fragment& x,
                                  std::vector<assembly_event>& out) {
   auto& call = calls_[at];
   auto& p = progress_[at];
-  const bool behind = limits_.most_kept != 0 && at >= limits_.most_kept;
-  (behind ? dropped_bytes_ : received_) += x.arguments.size();
-  if (!behind) received_ += x.id.size() + x.name.size();
+  const bool behind = is_behind(at);
+  count(behind, x);
   if (p.over) return;
   if (call.provider_id.empty() && !x.id.empty()) {
     call.provider_id = x.id;
@@ -159,6 +173,7 @@ void tool_call_assembler::append(std::size_t at, const call_fragment& x,
     return say(at, assembly_step::too_long, out);
   }
   if (!behind) call.arguments += x.arguments;
+  if (behind) p.digest = fnv1a(x.arguments, p.digest);
   p.tracker.feed(x.arguments);
   if ((p.said_whole || p.said_closed) && !is_blank(x.arguments)) {
     p.over = true;

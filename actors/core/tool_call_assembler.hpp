@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "messages/turn.hpp"
+#include "runtime/base/fnv.hpp"
 
 namespace riffle::core {
 
@@ -91,6 +92,10 @@ struct assembly_limits {
   std::uint64_t max_arguments = 0;
 };
 
+/// Instead of the arguments of which none were kept, in all that is said of
+/// their call.
+inline constexpr std::string_view arguments_not_kept = "[not kept]";
+
 /// The calls of one turn.
 class tool_call_assembler {
  public:
@@ -107,11 +112,11 @@ class tool_call_assembler {
 
   /// Calls beyond the most: fragments of them that have a name or an id.
   [[nodiscard]] std::size_t dropped() const noexcept { return dropped_; }
-  /// Bytes of arguments that came for calls of which none are kept …
+  /// Bytes that came for calls of which no arguments are kept …
   [[nodiscard]] std::uint64_t dropped_bytes() const noexcept {
     return dropped_bytes_;
   }
-  /// … and bytes of all that came for the others.
+  /// … and for the others.
   [[nodiscard]] std::uint64_t received() const noexcept { return received_; }
 
   /// In order of first appearance.
@@ -125,6 +130,7 @@ class tool_call_assembler {
     std::uint32_t choice = 0;
     std::optional<std::uint32_t> key;  ///< the provider's index
     object_tracker tracker;
+    std::uint64_t digest = fnv1a({});  ///< of arguments that are not kept
     bool said_whole = false;
     bool said_closed = false;
     bool over = false;  ///< malformed, cut or too long
@@ -156,6 +162,8 @@ class tool_call_assembler {
   void append(std::size_t at, const call_fragment& x,
               std::vector<assembly_event>& out);
   void drop(const call_fragment& x);
+  [[nodiscard]] bool is_behind(std::size_t at) const;
+  void count(bool dropped, const call_fragment& x);
   void close(std::size_t at, std::vector<assembly_event>& out);
   void say(std::size_t at, assembly_step step,
            std::vector<assembly_event>& out) const;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "actors/core/context_window.hpp"
+#include "actors/core/tool_call_assembler.hpp"
 #include "actors/run/recovery.hpp"
 #include "messages/event_line.hpp"
 
@@ -31,13 +32,15 @@ std::string left_out(const shown_files& files) {
   return out;
 }
 
-/// What the model sent; text that could not be parsed inside an object, as
-/// servers that parse it would refuse the conversation for ever.
+/// What the model sent; text that could not be parsed, or what stands for it,
+/// inside an object, as servers that parse it would refuse the conversation for
+/// ever.
 std::string sent_arguments(const tool_call& x) {
   const auto& arguments = asked_for(x);
   if (!arguments.empty()) return arguments;
   if (x.arguments_text.empty()) return "{}";
-  std::string out = R"({"invalid_arguments":")";
+  const bool kept = x.arguments_text != core::arguments_not_kept;
+  std::string out = kept ? R"({"invalid_arguments":")" : R"({"arguments":")";
   append_json_escaped(out, x.arguments_text);
   return out + "\"}";
 }
@@ -184,7 +187,8 @@ void conversation::end_user_turn() {
 /// From committed records only.
 void conversation::tell_last() {
   if (!last_) return;
-  const auto message = std::exchange(last_, {});
+  auto message = std::exchange(last_, {});
+  leave_out_skipped(*message);
   model::told_turn turn;
   turn.own = message->state.maker == settings_.maker;
   if (turn.own) turn.state = message->state.text;

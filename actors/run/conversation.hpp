@@ -125,6 +125,7 @@ class conversation {
   void end_user_turn();
   void tell_last();
   void tell_result(const result& x, choice& later);
+  void leave_out_skipped(core::new_message& x);
   core::made_room trim(const std::vector<bool>& drop);
   core::made_room fit();
   core::made_room drop_tasks(std::uint64_t wanted);

@@ -5,6 +5,7 @@
 
 #include "actors/core/context_window.hpp"
 #include "actors/core/model_refusal.hpp"
+#include "actors/core/tool_call_assembler.hpp"
 #include "actors/run/conversation.hpp"
 #include "runtime/base/text.hpp"
 
@@ -33,6 +34,36 @@ void conversation::drop_bytes(const std::vector<std::size_t>& old,
     for (const auto& file : x.files) left -= file.bytes;
     drop[i] = true;
   }
+}
+
+/// Where a turn with all its calls has no room, of those behind the limit the
+/// first are told, and how many more there are.
+void conversation::leave_out_skipped(core::new_message& x) {
+  constexpr std::size_t told = 64;
+  constexpr std::uint64_t frame = 120;  // bytes around a call and its result
+  const auto of = [&](const call_id& id) -> storage::call_record& {
+    return results_.at(id).call;
+  };
+  const auto is_kept = [&](const call_id& id) {
+    return of(id).call.arguments_text != core::arguments_not_kept;
+  };
+  const auto first = std::ranges::find_if_not(x.calls, is_kept);
+  const auto skipped = static_cast<std::size_t>(x.calls.end() - first);
+  if (settings_.window == 0 || skipped <= told) return;
+  std::uint64_t bytes = x.text.size() + x.reasoning.size();
+  for (const auto& id : x.calls) {
+    const auto& record = of(id);
+    const auto& call = record.call;
+    bytes += frame + 2 * call.provider_id.size() + call.tool.size() +
+             call.arguments.size() + record.told.size();
+  }
+  const auto used = head_tokens_ + tokens_ + bytes / 4;
+  if (!core::is_full(settings_.window, used)) return;
+  const auto end = first + told;
+  of(end[-1]).told +=
+      "; nor were the " + std::to_string(skipped - told) + " calls behind it";
+  for (auto i = end; i != x.calls.end(); ++i) results_.erase(*i);
+  x.calls.erase(end, x.calls.end());
 }
 
 bool conversation::has_room() const {

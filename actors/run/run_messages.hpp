@@ -64,7 +64,7 @@ struct broken_turn {
 
 struct call_fragments {
   std::vector<call_fragment> fragments;
-  std::uint64_t said = 0;  ///< bytes of text and reasoning before their end
+  std::uint64_t said = 0;  ///< bytes of the turn beside fragments so far
   /// Credit that goes back to the sender when they are read; 0: none.
   std::size_t bytes = 0;
   caf::strong_actor_ptr consumer = nullptr;

@@ -88,11 +88,16 @@ void stream_consumer_state::on_bytes(const model_bytes& x) {
     cut_off();
 }
 
+/// Beside what the fragments of calls hold.
+std::uint64_t stream_consumer_state::said() const {
+  return message.said() + cut_names;
+}
+
 /// With what calls add to it, which the parser knows.
 bool stream_consumer_state::is_too_long() const {
   const auto limit = spec->agent.max_turn_bytes;
   return limit != 0 &&
-         (message.said() > limit || decoder->kept() / kept_for_a_byte > limit);
+         (said() > limit || decoder->kept() / kept_for_a_byte > limit);
 }
 
 /// What came counts as a turn that ended for its length; the rest of the body
@@ -148,13 +153,13 @@ void stream_consumer_state::pass_on(turn_delta& delta, std::size_t bytes,
                                     bool whole) {
   repetitions.apply(delta.pieces);
   message.add(delta);
-  core::shorten_names(delta);
+  cut_names += core::shorten_names(delta);
   const bool brings = !delta.pieces.empty() || !delta.fragments.empty();
   const bool first = !answered && (brings || delta.usage.has_value());
   answered = answered || first;
   if (first || brings) meter_chunk();
   if (!delta.fragments.empty()) {
-    call_fragments more{std::move(delta.fragments), message.said()};
+    call_fragments more{std::move(delta.fragments), said()};
     if (delta.pieces.empty() && bytes > 0) {
       more.bytes = std::exchange(bytes, 0);
       more.consumer = caf::actor_cast<caf::strong_actor_ptr>(self);

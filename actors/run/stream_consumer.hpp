@@ -28,6 +28,7 @@ struct stream_consumer_state {
   void pass_on(turn_delta& delta, std::size_t bytes, bool whole);
   [[nodiscard]] bool is_too_long() const;
   void cut_off();
+  [[nodiscard]] std::uint64_t said() const;
   void finish(std::optional<error> failure);
 
   stream_consumer_actor::pointer self;
@@ -37,6 +38,7 @@ struct stream_consumer_state {
   progress_muxer_actor muxer;
   std::unique_ptr<model::decoder> decoder;
   core::message_assembler message;
+  std::uint64_t cut_names = 0;  ///< bytes of names that were too long
   core::reasoning_filter repetitions;
   model::transfer_id transfer = 0;
   std::optional<duration> retry_after;

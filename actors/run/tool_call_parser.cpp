@@ -16,8 +16,8 @@ using core::assembly_step;
 
 constexpr const char* op = "tool_call_parser";
 
-/// Calls behind those that are looked at, and bytes of arguments that nobody
-/// keeps: with so many the turn has no end.
+/// Calls behind those that are looked at, and bytes of those that nobody
+/// executes: with so many the turn has no end.
 constexpr std::size_t most_dropped = 16'384;
 constexpr std::uint64_t most_dropped_bytes = 64u << 20;
 
@@ -25,6 +25,13 @@ error too_long_error(std::uint64_t limit) {
   return {errc::invalid_arguments, op,
           "the arguments are longer than the " + std::to_string(limit) +
               " bytes that one call may have; make several smaller calls"};
+}
+
+/// Short: a turn may have very many of them.
+error behind_limit(std::uint32_t limit) {
+  return {errc::truncated, op,
+          "a turn may have " + std::to_string(limit) +
+              " tool calls: not executed, ask for it again in another one"};
 }
 
 /// On a look's thread: nothing may leave it as an exception.
@@ -50,11 +57,10 @@ error malformed_error() {
 }  // namespace
 
 std::size_t most_calls(std::uint32_t limit) {
-  // The model hears of each that is skipped, in a window that those before it
-  // have filled.
-  constexpr std::size_t least_skipped = 64;
+  constexpr std::size_t least = 1024;
+  constexpr std::size_t factor = 4;
   if (limit == 0) return core::assembly_limits{}.most_calls;
-  return limit + std::max<std::size_t>(least_skipped, limit);
+  return std::max(least, limit * factor);
 }
 
 void tool_call_parser_state::on_fragments(call_fragments& x) {
@@ -206,24 +212,21 @@ void tool_call_parser_state::check(pending& x) {
   call.tool = call.title = x.raw.name;
   call.step = step;
   call.index = x.raw.index;
-  call.arguments_text = x.raw.arguments;
   const auto limit = spec->agent.max_calls_per_turn;
-  const bool behind = limit > 0 && call.index >= limit;
+  if (limit > 0 && call.index >= limit) {
+    call.arguments_text = core::arguments_not_kept;
+    call.rejection = behind_limit(limit);
+    return;
+  }
+  call.arguments_text = x.raw.arguments;
   const bool complete =
       x.how == assembly_step::whole || x.how == assembly_step::closed;
-  if (behind)
-    describe_call(call, x.raw.arguments);
-  else if (!spec->looks || !takes_a_look(*spec, call.tool))
+  if (!spec->looks || !takes_a_look(*spec, call.tool))
     call.rejection = check_call(*spec, call, x.raw.arguments);
   else if (complete && !stopped)
     x.looking = true;
   else
     describe_call(call, x.raw.arguments);
-  if (behind)
-    call.rejection = error{errc::truncated, op,
-                           "a turn may have " + std::to_string(limit) +
-                               " tool calls: not executed, ask for it again in "
-                               "another one"};
 }
 
 bool tool_call_parser_state::make(pending& x) {

@@ -87,11 +87,74 @@ TEST_CASE("thousands of long calls behind the limit cost the run nothing") {
   run(x, x.make_spec());  // limits as people have them
   CHECK(x.look->acted.size() + x.act->acted.size() == 256);
   CHECK(outcomes(x, "ok") == 256);
-  CHECK(outcomes(x, "skipped") == 256);
+  CHECK(outcomes(x, "skipped") == 768);
   REQUIRE(x.provider->requests.size() == 2);
   // What they asked for is kept of those that ran.
-  CHECK(x.provider->requests[1].size() < 256 * 1000 + 200'000);
+  CHECK(x.provider->requests[1].size() < 256 * 1000 + 300'000);
   CHECK(events_of(x.reader->lines, "error").empty());
+  CHECK(events_of(x.reader->lines, "final_answer").size() == 1);
+}
+
+TEST_CASE("of a call behind the limit nobody says what it asked for") {
+  actor_fixture x;
+  x.begin();
+  x.provider->answers = {model_calls(0, "look", {{"n", 1}}) +
+                             model_calls(1, "look", {{"n", 2}}) +
+                             model_stops("tool_calls"),
+                         the_end};
+  auto spec = x.make_spec();
+  spec->agent.max_calls_per_turn = 1;
+  run(x, spec);
+  const auto calls = events_of(x.reader->lines, "tool_call");
+  REQUIRE(calls.size() == 2);
+  CHECK(calls[0].at("data").at("arguments") == json{{"n", 1}});
+  CHECK(calls[1].at("data").at("arguments").is_null());
+  CHECK(calls[1].at("data").at("arguments_text") == "[not kept]");
+  REQUIRE(x.provider->requests.size() == 2);
+  const auto request = json::parse(x.provider->requests[1]);
+  const auto& messages = request.at("messages");
+  const auto asked = std::ranges::find_if(
+      messages, [](const json& m) { return m.contains("tool_calls"); });
+  REQUIRE(asked != messages.end());
+  const auto& told = asked->at("tool_calls");
+  REQUIRE(told.size() == 2);
+  CHECK(told[1].at("function").at("arguments") ==
+        R"({"arguments":"[not kept]"})");
+}
+
+TEST_CASE("where skipped calls have no room the model is told how many") {
+  actor_fixture x;
+  x.begin();
+  x.look->says = "ok";
+  x.provider->answers = {many(1000, "look") + model_stops("tool_calls"),
+                         the_end};
+  auto spec = x.make_spec();
+  spec->agent.max_calls_per_turn = 3;
+  spec->model.context_window = 20'000;
+  run(x, spec);
+  CHECK(outcomes(x, "skipped") == 997);
+  CHECK(events_of(x.reader->lines, "final_answer").size() == 1);
+  REQUIRE(x.provider->requests.size() == 2);
+  const auto request = json::parse(x.provider->requests[1]);
+  const auto& last = request.at("messages").back();
+  CHECK(last.at("tool_call_id") == "id66");
+  CHECK(last.at("content").get<std::string>().ends_with(
+      "nor were the 933 calls behind it"));
+}
+
+TEST_CASE("names without end end their turn, wherever their calls stand") {
+  actor_fixture x;
+  x.begin();
+  const int kept = GENERATE(1, 100);
+  std::string endless = model_calls(0, "look");
+  for (int i = 1; i < 50; ++i)
+    endless += model_calls(i, std::string(1u << 20, 'n'), {});
+  x.provider->answers = {endless + scripted_model::hold, the_end};
+  auto spec = x.make_spec();
+  spec->agent.max_calls_per_turn = static_cast<std::uint32_t>(kept);
+  run(x, spec);
+  CHECK(x.provider->cancelled.size() == 1);
+  CHECK(x.provider->requests.size() == 2);
   CHECK(events_of(x.reader->lines, "final_answer").size() == 1);
 }
 
@@ -126,7 +189,7 @@ TEST_CASE("a turn of calls without end is cut, and the run goes on") {
   const std::string tool = GENERATE("look", "act");
   // The stream would stay open for ever, or ends by itself.
   const bool ends = GENERATE(false, true);
-  x.provider->answers = {many(ends ? 100 : 21'000, tool) +
+  x.provider->answers = {many(ends ? 1100 : 21'000, tool) +
                              (ends ? model_stops("tool_calls")
                                    : std::string{scripted_model::hold}),
                          the_end};
@@ -139,7 +202,7 @@ TEST_CASE("a turn of calls without end is cut, and the run goes on") {
   const bool acts = ends || tool == "look";
   CHECK(x.look->acted.size() + x.act->acted.size() == (acts ? 4 : 0));
   CHECK(outcomes(x, "ok") == (acts ? 4 : 0));
-  CHECK(outcomes(x, "skipped") == (acts ? 64 : 68));
+  CHECK(outcomes(x, "skipped") == (acts ? 1020 : 1024));
   CHECK(events_of(x.reader->lines, "error").empty());
   CHECK(events_of(x.reader->lines, "final_answer").size() == 1);
 }

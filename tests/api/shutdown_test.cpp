@@ -13,6 +13,7 @@
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/log_lines.hpp"
+#include "tests/support/time_scale.hpp"
 
 using namespace riffle;
 using namespace riffle::testing;
@@ -28,6 +29,12 @@ struct long_call {
   /// It ends when it is told to stop; else when it is let go.
   bool obeys = true;
   std::promise<void> let_go;
+  std::promise<void> gone;  ///< the tool's own thread is through with it
+
+  bool has_begun() { return is_there(begun); }
+  static bool is_there(std::promise<void>& x) {
+    return x.get_future().wait_for(scaled(20s)) == std::future_status::ready;
+  }
 };
 
 tools::tool_ptr make_act(const std::shared_ptr<long_call>& x) {
@@ -42,8 +49,10 @@ tools::tool_ptr make_act(const std::shared_ptr<long_call>& x) {
                                        stopped.set_value();
                                      }};
     x->begun.set_value();
-    (x->obeys ? stopped : x->let_go).get_future().wait();
+    // A test that fails lets nobody wait for ever.
+    (x->obeys ? stopped : x->let_go).get_future().wait_for(scaled(60s));
     x->ended = true;
+    x->gone.set_value();
     return tools::tool_output{"it acted", {}, {}};
   };
   return make_function_tool(std::move(spec), run, {});
@@ -93,7 +102,7 @@ TEST_CASE("a runtime that ends settles its runs before their actors end") {
     auto run = made->start({.task = "go", .approval = approve::all});
     REQUIRE(run);
     id = run->id();
-    call->begun.get_future().wait();
+    REQUIRE(call->has_begun());
   }
   CHECK(call->told_to_stop);
   CHECK(call->ended);
@@ -126,7 +135,7 @@ TEST_CASE("actors tell their tools to stop before anybody waits for threads") {
         });
     REQUIRE(opened);
     id = opened->run;
-    call->begun.get_future().wait();
+    REQUIRE(call->has_begun());
     (*made)->leave();  // nobody cancels the run: its actors alone end
   }
   CHECK(call->told_to_stop);
@@ -149,10 +158,11 @@ TEST_CASE("a runtime ends although one of its tools never does") {
     REQUIRE(made);
     auto run = made->start({.task = "go", .approval = approve::all});
     REQUIRE(run);
-    call->begun.get_future().wait();
+    REQUIRE(call->has_begun());
   }
   CHECK(call->told_to_stop);
   CHECK_FALSE(call->ended);
   CHECK(log.with("a tool does not end: its thread is left behind").size() == 1);
   call->let_go.set_value();
+  CHECK(long_call::is_there(call->gone));
 }

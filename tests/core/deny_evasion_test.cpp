@@ -256,8 +256,20 @@ TEST_CASE("whoever reads a denied program is held, however it is named") {
   hold_all({"cat $(which zap) > q", "p=$(command -v zap); cat \"$p\" > q",
             "read p < <(type -P zap); head $p", "cat $(whereis -b zap) > q",
             "f=$(find / -name zap); cp $f q"});
+  hold_all({"cat $(echo /bin/zap) > q", "cat \"$(ls /usr/bin/zap)\" > q",
+            "cat $(realpath /bin/zap)", "cat $(readlink -f /bin/zap) > q",
+            "echo /bin/zap | while read -r f; do cat \"$f\"; done > q",
+            "cat /bin/$(echo zap) > q", "cat $(ls -d /b?n/zap) > q"});
+  hold_all({"cd /bin; command cat zap > /tmp/q", "cd /bin; command -p cat zap",
+            "command cat /bin/zap > q", "cd /usr; cd -P bin; cat zap > /tmp/q",
+            "cd /; cd -- bin; cat zap", "cd /; pushd -- bin; cat zap",
+            "cd /usr; cd -L -- bin; cat zap"});
+  hold_all({"echo \"$(</bin/zap)\" > q", "printf %s \"$(< /bin/zap)\"",
+            "cd /bin; echo \"$(<zap)\" > /tmp/q", "x=$(< /bin/zap)"});
   for (const auto* x :
-       {"cd src && cat zap", "cd .. && grep zap a", "which zap && ls /bin",
+       {"ls -l /bin/zap", "echo /bin/zap", "cd - && cat zap",
+        "cat $(ls /bin/zip)", "cd -P src; cat zap", "echo \"$(<a)\"",
+        "cd src && cat zap", "cd .. && grep zap a", "which zap && ls /bin",
         "cd /bin && ls zap", "cd /bin && cat zip", "ls /usr/bin && cat a",
         "which zap; echo \"$HOME\"", "cd bin && ls && cd .. && cat a",
         "awk '{ print $1 }' a"}) {

@@ -20,6 +20,16 @@ call_fragment shortened(std::string id, std::string name) {
 
 }  // namespace
 
+TEST_CASE("what goes of long ids and names is counted") {
+  turn_delta x;
+  x.fragments.resize(2);
+  x.fragments[0].id = x.fragments[1].name = "short";
+  CHECK(core::shorten_names(x) == 0);
+  x.fragments[0].id = std::string(core::longest_id + 100, 'y');
+  x.fragments[1].name = std::string(core::longest_name + 10, 'n');
+  CHECK(core::shorten_names(x) == 110);
+}
+
 TEST_CASE("long ids and names of calls become short and stay distinct") {
   const std::string id(core::longest_id, 'x');
   const std::string name(core::longest_name, 'n');

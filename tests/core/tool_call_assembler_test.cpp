@@ -305,24 +305,6 @@ TEST_CASE("a broken server cannot make calls without end") {
   CHECK(calls.calls().size() == limit);
 }
 
-TEST_CASE("of calls that nobody executes no arguments are kept") {
-  tool_call_assembler calls{{.most_calls = 3, .most_kept = 1}};
-  std::size_t whole = 0;
-  for (std::uint32_t i = 0; i < 4; ++i) {
-    const auto name = calls.on_fragment({0, i, "id", "read", R"({"a":)"});
-    const auto rest = calls.on_fragment({0, i, "", "", "1}"});
-    for (const auto& x : rest) whole += x.step == assembly_step::whole ? 1 : 0;
-  }
-  CHECK(whole == 3);  // they are calls all the same
-  REQUIRE(calls.calls().size() == 3);
-  CHECK(calls.calls()[0].arguments == R"({"a":1})");
-  CHECK(calls.calls()[1].arguments.empty());
-  CHECK(calls.calls()[2].arguments.empty());
-  CHECK(calls.received() == 6 + 7);       // an id, a name, arguments
-  CHECK(calls.dropped_bytes() == 3 * 7);  // also of the one behind the most
-  CHECK(calls.dropped() == 1);
-}
-
 TEST_CASE("the tracker knows one whole object") {
   const std::pair<std::string_view, bool> cases[] = {
       {"{}", true},

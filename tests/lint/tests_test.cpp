@@ -8,6 +8,7 @@
 #include <regex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/catch.hpp"
@@ -193,6 +194,50 @@ std::vector<std::string> quoted(const std::string& text) {
   return all;
 }
 
+/// The last file that is named in a text, with its ending; else none.
+std::string last_file(const std::string& text) {
+  std::string file;
+  static const std::regex one{R"([a-z0-9_]+/[a-z0-9_/]+(\.[ch]pp)?)"};
+  for (std::sregex_iterator i{text.begin(), text.end(), one}, none; i != none;
+       ++i) {
+    auto word = i->str();
+    if (word.starts_with("tests/")) word.erase(0, 6);
+    if (!fs::is_directory(tests / word.substr(0, word.find('/')))) continue;
+    file = (*i)[1].matched ? word : word + ".cpp";
+  }
+  return file;
+}
+
+/// Each case in quotation marks, with the file that is named before it.
+std::vector<std::pair<std::string, std::string>> cases_named(
+    const std::string& text) {
+  std::vector<std::pair<std::string, std::string>> all;
+  std::string file;
+  std::size_t at = 0;
+  for (const auto& name : quoted(text)) {
+    const auto begin = text.find('"' + name + '"', at);
+    const auto before = last_file(text.substr(at, begin - at));
+    if (!before.empty()) file = before;
+    at = begin + name.size() + 2;
+    all.emplace_back(file, name);
+  }
+  return all;
+}
+
+/// `…` stands for what is left out of a name.
+bool has_all_parts(const std::string& text, std::string name) {
+  const std::string_view left_out = "…";
+  while (!name.empty()) {
+    const auto cut = name.find(left_out);
+    auto part = name.substr(0, cut);
+    while (part.ends_with(' ')) part.pop_back();
+    while (part.starts_with(' ')) part.erase(0, 1);
+    if (!has(text, part)) return false;
+    name.erase(0, cut == name.npos ? cut : cut + left_out.size());
+  }
+  return true;
+}
+
 /// Literals that stand side by side are one.
 std::string joined(const std::string& text) {
   std::string out;
@@ -230,25 +275,30 @@ TEST_CASE("each point that attacks found names tests") {
   CHECK(names.size() == 23);
 }
 
-TEST_CASE("the cases that the table of promises names are there") {
-  std::string all;
-  for (const auto& [file, text] : sources()) all += joined(text);
-  const std::string_view left_out = "…";
+TEST_CASE("the cases that the table of promises names are in its files") {
+  std::map<std::string, std::string> all;
+  for (const auto& [file, text] : sources()) all.emplace(file, joined(text));
   std::size_t named = 0;
   for (const auto& row : promises())
-    for (auto name : quoted(row.tests)) {
-      INFO(row.name << ": " << name);
-      for (auto cut = name.find(left_out); !name.empty();
-           cut = name.find(left_out)) {
-        auto part = name.substr(0, cut);
-        while (part.ends_with(' ')) part.pop_back();
-        while (part.starts_with(' ')) part.erase(0, 1);
-        CHECK(has(all, part));
-        name.erase(0, cut == name.npos ? cut : cut + left_out.size());
-      }
+    for (const auto& [file, name] : cases_named(row.tests)) {
+      INFO(row.name << ": " << file << ": " << name);
+      REQUIRE(all.contains(file));
+      CHECK(has_all_parts(all.at(file), name));
       ++named;
     }
   CHECK(named > 150);
+}
+
+TEST_CASE("a case belongs to the file that a row names before it") {
+  using named = std::vector<std::pair<std::string, std::string>>;
+  CHECK(cases_named(
+            R"(`core/a_test`: "one", "two"; tests/api/b_test.cpp: "x")") ==
+        named{{"core/a_test.cpp", "one"},
+              {"core/a_test.cpp", "two"},
+              {"api/b_test.cpp", "x"}});
+  CHECK(cases_named(R"("of no file")") == named{{"", "of no file"}});
+  CHECK(has_all_parts("begins here, ends there", "begins … ends there"));
+  CHECK_FALSE(has_all_parts("begins here", "begins … ends there"));
 }
 
 TEST_CASE("the table of the adversarial suites names files that there are") {
@@ -265,7 +315,7 @@ TEST_CASE("the table of the adversarial suites names files that there are") {
       while (word.ends_with('.')) word.pop_back();
       if (word.starts_with("tests/")) word.erase(0, 6);
       const auto slash = word.find('/');
-      const bool is_file = slash != word.npos && slash > 0 &&
+      const bool is_file = slash != word.npos && slash > 0 && word[0] != '.' &&
                            fs::is_directory(tests / word.substr(0, slash));
       if (!is_file) continue;
       ++named;
