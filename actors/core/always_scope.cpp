@@ -25,19 +25,23 @@ bool has_wildcard(std::string_view x) {
   return x.find_first_of("*?") != std::string_view::npos;
 }
 
+/// Of a folder, whatever its name: only a file's content says what it does.
+bool has_place(std::string_view command) {
+  return command.find('/') != command.npos;
+}
+
 /// Its first words say nothing about what is run.
 bool is_named_by_others(std::string_view command) {
-  const auto* row = find_command(command.substr(command.rfind('/') + 1));
+  const auto* row = find_command(command);
   return row != nullptr &&
          (row->what == runs::next || row->what == runs::script);
 }
 
 /// Whatever follows it, it runs nothing else and changes nothing.
 bool is_harmless(std::string_view command) {
-  const auto name = command.substr(command.rfind('/') + 1);
-  const auto* row = find_command(name);
+  const auto* row = find_command(command);
   return row != nullptr && row->what == runs::nothing &&
-         !matches_any("touch mkdir rmdir kill", name);
+         !matches_any("touch mkdir rmdir kill", command);
 }
 
 /// Its first word names what it does; with others it is what is acted on, and
@@ -48,7 +52,7 @@ bool has_subcommands(std::string_view command) {
       "poetry "
       "apt apt-get dnf yum zypper pacman apk brew snap flatpak systemctl "
       "dotnet gem bundle mix composer terraform conda nix find rg",
-      command.substr(command.rfind('/') + 1));
+      command);
 }
 
 bool is_builder(std::string_view command) {
@@ -56,12 +60,18 @@ bool is_builder(std::string_view command) {
 }
 
 /// What is built or tested, by a name or a place below the folder; no variable,
-/// which may be a program.
+/// which may be a program. A place behind `@`, `:` or `+` begins there
+/// (`@/etc/x`, `host:/x`, `http://x`).
 bool is_target(std::string_view word) {
   constexpr std::string_view usual =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@+-";
-  return word.find_first_not_of(usual) == word.npos && !word.starts_with('/') &&
-         word.find("..") == word.npos;
+  if (word.find_first_not_of(usual) != word.npos || word.starts_with('/') ||
+      word.find("..") != word.npos)
+    return false;
+  for (auto at = word.find('/'); at != word.npos; at = word.find('/', at + 1))
+    if (std::string_view{"@:+"}.find(word[at - 1]) != std::string_view::npos)
+      return false;
+  return true;
 }
 
 /// How much at once, how loud; none that names a program or another file of
@@ -107,7 +117,7 @@ std::string pattern_of_build(std::string_view plain) {
 std::string_view script_words(std::string_view plain) {
   const auto first = plain.substr(0, plain.find(' '));
   const auto* row = find_command(first.substr(first.rfind('/') + 1));
-  if (first.find('/') != first.npos)
+  if (has_place(first))
     return row == nullptr && is_target(first) ? first : std::string_view{};
   if (row == nullptr || row->what != runs::script || first == plain) return {};
   const auto rest = plain.substr(first.size() + 1);
@@ -116,11 +126,13 @@ std::string_view script_words(std::string_view plain) {
   return plain.substr(0, first.size() + 1 + file.size());
 }
 
-/// A name, a place below the folder, a switch, or one with such a value.
+/// A name, a place below the folder, a switch, or one with such a value behind
+/// `=`: behind a letter alone (`-o/etc/x`) it may be anywhere.
 bool is_script_argument(std::string_view word) {
   if (!word.starts_with('-')) return is_target(word);
   const auto value = std::min(word.find('='), word.size());
-  return is_target(word.substr(0, value)) &&
+  const auto name = word.substr(0, value);
+  return is_target(name) && !has_place(name) &&
          is_target(word.substr(std::min(value + 1, word.size())));
 }
 
@@ -155,7 +167,7 @@ std::string pattern_of_command(std::string_view line) {
   const auto first = text.substr(0, end);
   if (auto build = pattern_of_build(text); !build.empty()) return build;
   if (!script_words(text).empty()) return pattern_of_script(text);
-  if (is_named_by_others(first)) return {};
+  if (has_place(first) || is_named_by_others(first)) return {};
   const auto rest = text.substr(std::min(end + 1, text.size()));
   const auto second = rest.substr(0, rest.find(' '));
   const auto is_word = [](std::string_view x) {
@@ -210,6 +222,8 @@ bool always_matches(std::string_view pattern, const rule_subject& subject) {
   if (subject.shell && !runs_only_itself(subject.text)) return false;
   // Others let what follows mean anything.
   const auto command = pattern.substr(0, pattern.find(' '));
+  if (subject.shell && has_place(command) && script_of_line(pattern).empty())
+    return false;
   if (subject.shell && pattern.ends_with(" *") && !has_subcommands(command) &&
       !is_harmless(command)) {
     const auto plain = plain_command(subject.text);

@@ -29,7 +29,7 @@ struct read_command {
 };
 
 /// What the line is, if an entry of the list is what it begins with. An entry
-/// that is not known here ("date", "npm ls") is taken at its word, but only
+/// that is not known here ("uptime", "npm ls") is taken at its word, but only
 /// for a line that is exactly this entry.
 std::optional<read_command> as_read_command(
     std::string_view line, const std::vector<std::string>& list);

@@ -216,7 +216,7 @@ exchange exchange_of(const run_id& run,
     if (m.run != run) continue;
     const bool user = m.role == storage::message_role::user;
     if (user && m.step == 0) out.asked = m.text;
-    if (!user && !m.text.empty()) out.answer = m.text;
+    if (!user) out.answer = m.text;
   }
   return out;
 }

@@ -157,6 +157,10 @@ TEST_CASE("a session goes on with its newest summary") {
     x.messages = {its_answer("a", "done"), its_task("b"), its_answer("b", "")};
     CHECK_FALSE(session_summary_of(x));
   }
+  SECTION("not where it only began to look") {
+    x.messages.push_back(its_answer("b", ""));
+    CHECK_FALSE(session_summary_of(x));
+  }
   SECTION("not of a person's own words") {
     x.messages[1].text = "/compact";
     CHECK_FALSE(session_summary_of(x));

@@ -140,6 +140,46 @@ TEST_CASE("who went to the input line by Tab stays there, however silent") {
   CHECK(x.on(letter_y, true, start + 102s, true) == key_goal::answer);
 }
 
+TEST_CASE(
+    "behind fg the same question stands there, and nothing is forgotten") {
+  answer_gate x;
+  x.open(start, false);
+  SECTION("who may answer may so, once it can be read again") {
+    x.went_on(start + 10s, false);
+    CHECK(x.answers());
+    CHECK(x.on(letter_y, true, start + 10s + 299ms, false) == key_goal::text);
+    x.went_on(start + 20s, false);
+    CHECK(x.look(start + 20s, false));
+    CHECK(x.on(letter_y, true, start + 20s + 300ms, false) == key_goal::answer);
+  }
+  SECTION("who went to the input line by Tab is still there") {
+    CHECK(x.on(tab, true, start + 1s, false) == key_goal::moved);
+    x.went_on(start + 10s, false);
+    CHECK(x.away());
+    CHECK_FALSE(x.look(start + 20s, false));
+    CHECK(x.on(letter_y, true, start + 20s, false) == key_goal::text);
+  }
+  SECTION("a torn answer waits for Tab") {
+    x.open_away(start);
+    x.went_on(start + 10s, false);
+    CHECK_FALSE(x.look(start + 20s, false));
+    CHECK(x.on(letter_y, true, start + 20s, false) == key_goal::text);
+  }
+  SECTION("behind a question that went by itself the wait goes on") {
+    x.not_before(start + answer_gate::quiet_behind_another);
+    x.went_on(start + 100ms, false);
+    CHECK(x.on(letter_y, true, start + 700ms, false) == key_goal::text);
+  }
+  SECTION("who has a text in the input line goes to the question first") {
+    CHECK(x.on(tab, true, start + 1s, true) == key_goal::moved);
+    CHECK(x.on(tab, true, start + 2s, true) == key_goal::moved);
+    REQUIRE(x.answers());
+    x.went_on(start + 10s, true);
+    CHECK_FALSE(x.answers());
+    CHECK(x.on(letter_y, true, start + 20s, true) == key_goal::text);
+  }
+}
+
 TEST_CASE("a Tab in a paste that nothing marks does not go to the question") {
   answer_gate x;
   x.open(start, true);

@@ -241,14 +241,17 @@ TEST_CASE("what was changed of a call counts when it is asked about again") {
   CHECK_FALSE(before.changes());
   before.set_file("one\n");
   before.on_edited("three\n");
-  REQUIRE(before.changes() == "three\n");
+  REQUIRE(before.changes());
+  const auto left = *before.changes();
+  REQUIRE(left.text == "three\n");
   auto about = a_write();
   about.proposal = proposal_id{"prop_2"};
   SECTION("in its place") {
     auto x = plain(about);
     x.set_file("other\n");
-    CHECK(x.take_up("three\n", about.arguments) ==
-          "What you had changed of it stands here again.\n");
+    CHECK(x.take_up(left, about.arguments) ==
+          "The file has changed since you opened it: your text takes the place "
+          "of all of it.\nWhat you had changed of it stands here again.\n");
     CHECK_THAT(begin(x), Contains("│ -other\n│ +three\n"));
     CHECK_THAT(begin(x), Contains("Run it with your arguments?"));
     CHECK(x.on_line("y").decided->arguments ==
@@ -257,21 +260,12 @@ TEST_CASE("what was changed of a call counts when it is asked about again") {
   SECTION("for the editor, where the call is another one") {
     auto x = plain(about);
     x.set_file("other\n");
-    CHECK_THAT(x.take_up("three\n", "{}"), Contains("'e' opens it again"));
+    CHECK_THAT(x.take_up(left, "{}"), Contains("'e' opens it again"));
     CHECK(x.prompt() == prompt);
     CHECK(x.editable() == "three\n");
-    CHECK(x.changes() == "three\n");
+    REQUIRE(x.changes());
+    CHECK(x.changes()->text == "three\n");
     CHECK(x.on_line("y").decided == approval_answer{kind::yes, "", {}});
-  }
-  SECTION("for the editor, where a file was edited") {
-    about.tool = "edit";
-    about.arguments =
-        R"({"new_string":"two","old_string":"one","path":"notes.md"})";
-    auto x = plain(about);
-    x.set_file("one more\n");
-    CHECK_THAT(x.take_up("three\n", about.arguments), Contains("is kept"));
-    CHECK_FALSE(x.edited().has_value());
-    CHECK(x.editable() == "three\n");
   }
   SECTION("as what is asked about now") {
     auto x = plain(about);

@@ -109,6 +109,66 @@ TEST_CASE("keys that came together with fg answer no question") {
   CHECK(riffle.finish() == 0);
 }
 
+TEST_CASE("an Enter that came together with fg ends no reason") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const odd_place at{writes_it};
+  terminal_program riffle{at.folder.path(), {"run", "--no-color", "go"}, 80};
+  REQUIRE(riffle.read_next(question));
+  riffle.answer("n");
+  REQUIRE(riffle.read_next("Why not?"));
+  riffle.stop_and_go_on("not\n");
+  REQUIRE(riffle.read_next("> not"));
+  riffle.answer(" yet");
+  REQUIRE(riffle.read_next("> not yet"));
+  riffle.type("\r");
+  REQUIRE(riffle.read_next("It is done."));
+  CHECK_FALSE(at.is_made());
+  CHECK(riffle.finish() == 0);
+}
+
+TEST_CASE("who went to the input line by Tab is there behind fg, too") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const odd_place at{writes_it};
+  terminal_program riffle{at.folder.path(), {"chat", "--no-color"}, 80};
+  REQUIRE(riffle.read_next("\x1b[?2004h"));
+  riffle.type("go\r");
+  REQUIRE(riffle.read_next(question));
+  riffle.answer("\t");
+  REQUIRE(riffle.read_next("keys go to the line below"));
+  riffle.stop_and_go_on();
+  REQUIRE(riffle.read_next("[APPROVAL] write"));
+  REQUIRE(riffle.read_next("keys go to the line below"));
+  riffle.answer("yes but");
+  REQUIRE(riffle.read_next("> yes but"));
+  riffle.answer("\t");
+  REQUIRE(riffle.read_next(question));
+  riffle.answer("n");
+  REQUIRE(riffle.read_next("Why not?"));
+  riffle.type("\r");
+  REQUIRE(riffle.read_next("It is done."));
+  CHECK_FALSE(at.is_made());
+  riffle.type("\x03\x04");
+  CHECK(riffle.finish() == 0);
+}
+
+TEST_CASE("a line that came together with fg answers no question, either") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const odd_place at{writes_it};
+  terminal_program riffle{at.folder.path(), {"run", "go"}, 80, "dumb"};
+  REQUIRE(riffle.read_next(question));
+  for (int i = 0; i < 3; ++i) {
+    riffle.stop_and_go_on("y\n");
+    REQUIRE(riffle.read_next(question));
+  }
+  riffle.type("n not yet\n");
+  REQUIRE(riffle.read_next("It is done."));
+  CHECK_FALSE(at.is_made());
+  CHECK(riffle.finish() == 0);
+}
+
 TEST_CASE("a signal that ends programs ends a conversation with its run") {
   if (!riffle::testing::has_terminals())
     return riffle::testing::skip(riffle::testing::no_terminals);

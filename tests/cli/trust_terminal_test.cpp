@@ -80,6 +80,22 @@ TEST_CASE("who says no, or goes away, starts nothing") {
   CHECK_FALSE(std::filesystem::exists(x.home.path() / ".local/share/riffle"));
 }
 
+TEST_CASE("a line that came together with fg trusts nothing") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const place x;
+  terminal_program run{x.folder.path(), {"run", "say it"}, 100};
+  REQUIRE(run.read_next(question));
+  run.type("y");
+  run.stop_and_go_on("\n");
+  REQUIRE(run.read_next(question));
+  run.stop_and_go_on("y\n");
+  REQUIRE(run.read_next(question));
+  run.type("n\n");
+  CHECK(run.finish() == 2);
+  CHECK(run.written().find("The answer.") == std::string::npos);
+}
+
 TEST_CASE("what is typed at it, or before, is no answer, and is kept") {
   if (!riffle::testing::has_terminals())
     return riffle::testing::skip(riffle::testing::no_terminals);

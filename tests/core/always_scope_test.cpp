@@ -49,8 +49,18 @@ TEST_CASE("no pattern is offered where it would say nothing") {
         "./dev sh x", "./dev test /etc", "./dev test ../x", "./dev test a=b",
         "./dev --with=/x", "./dev --with=../x", "./dev test -e 'a b'",
         "./dev test $X", "./dev test; x", "./dev test > x", "./dev ~/x",
-        "./dev python3 x", "bin/sh x.sh", "./sudo x", "python3 x.py sh y",
-        "node --require x y.js", "A=1 ./dev test", "env ./dev test"}) {
+        "./dev test -o/etc/x", "./dev test -I/root", "./dev -ox/y",
+        "./dev test @/etc/passwd", "./dev test x:/etc/y",
+        "./dev test http://host/p", "./dev test user@host:/x",
+        "./dev test --with=@/x", "./dev test +/etc/x", "make x:/etc/y",
+        // A name of a command says nothing about a file that has it, too.
+        "./file a", "./file", "./stat x", "./id", "./ps", "bin/date x",
+        "bin/date", "./git status", "/usr/bin/git status", "./find x -name y",
+        "scripts/test", "scripts/test all", "./make", "./npm run build",
+        // Nor is it known what these hold.
+        "../dev", "/abs/dev", "./a,b", "./a,b c", "~/dev", "./dev python3 x",
+        "bin/sh x.sh", "./sudo x", "python3 x.py sh y", "node --require x y.js",
+        "A=1 ./dev test", "env ./dev test"}) {
     CAPTURE(text);
     CHECK(always_pattern(command(text)).empty());
   }
@@ -80,9 +90,14 @@ TEST_CASE("the pattern of a script is its file, and what it is told first") {
     CAPTURE(text);
     CHECK_FALSE(always_matches("./dev test *", command(text)));
   }
+  CHECK(always_pattern(command("./dev test a@b c:d x/y+z")) == "./dev test *");
   // Nobody offers these.
   CHECK_FALSE(always_matches("./dev *", command("./dev test")));
   CHECK_FALSE(always_matches("python3 *", command("python3 x.py")));
+  for (const auto* text : {"./file", "../dev", "/abs/dev", "./a,b", "./git"})
+    CHECK_FALSE(always_matches(text, command(text)));
+  CHECK_FALSE(always_matches("./file *", command("./file a")));
+  CHECK_FALSE(always_matches("./git status *", command("./git status")));
 }
 
 TEST_CASE("the file that a pattern runs is named") {

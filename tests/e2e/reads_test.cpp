@@ -109,6 +109,17 @@ TEST_CASE("some lines of a file, sorted and counted ones need no consent") {
   CHECK_FALSE(fs::exists(folder.path() / "copy"));
 }
 
+TEST_CASE("a sort that would write files of its own says so") {
+  const work_folder folder;
+  std::string line = "sort -m";
+  for (int i = 0; i < 20; ++i) {
+    folder.write("f" + std::to_string(i), "a\n");
+    line += " f" + std::to_string(i);
+  }
+  CHECK_THAT(run_command(folder, line).told,
+             Contains("sort: cannot create temporary file"));
+}
+
 TEST_CASE("rules of bash and of read stand above the list") {
   const work_folder folder;
   folder.write("a", "public");

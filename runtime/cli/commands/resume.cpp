@@ -140,10 +140,6 @@ bool is_cut_execution(runtime& rt, const storage::run_record& x) {
          });
 }
 
-}  // namespace
-
-namespace {
-
 /// The run that goes on, seen until it ends again.
 int finish(runtime& rt, const storage::session_snapshot& of, resume_command x,
            const storage::run_record& active, interrupts& signals,

@@ -25,6 +25,13 @@ void answer_gate::not_before(time_point when) {
   opened_ = when - quiet_after;
 }
 
+void answer_gate::went_on(time_point now, bool draft) {
+  opened_ = std::max(opened_, now);
+  if (!draft) return;
+  answers_ = false;
+  last_typed_ = std::max(last_typed_.value_or(now), now);
+}
+
 void answer_gate::not_an_answer(time_point now) {
   answers_ = false;
   last_typed_ = now;
@@ -51,7 +58,7 @@ key_goal answer_gate::on(const key& x, bool alone, time_point now, bool draft) {
     return key_goal::moved;
   }
   look(now, draft);
-  if (!alone || now - opened_ < quiet_after) answers_ = false;
+  if (!alone || is_unread(now)) answers_ = false;
   if (answers_) return key_goal::answer;
   last_typed_ = now;
   return key_goal::text;

@@ -47,6 +47,10 @@ class answer_gate {
   /// stands in the input line now.
   void open_away(time_point now);
 
+  /// The process was stopped and goes on at the same question: what comes with
+  /// that is no answer, and all else is as it was.
+  void went_on(time_point now, bool draft);
+
   /// `alone`: nothing else came with it; a paste, and what was typed while
   /// nobody looked, come together. `draft`: as of now.
   key_goal on(const key& x, bool alone, time_point now, bool draft);
@@ -58,6 +62,10 @@ class answer_gate {
   /// now they are.
   bool look(time_point now, bool draft);
 
+  /// So shortly behind its beginning, or `went_on`, that nobody has read it.
+  [[nodiscard]] bool is_unread(time_point now) const noexcept {
+    return now - opened_ < quiet_after;
+  }
   /// Keys answer; else Tab comes first, or silence.
   [[nodiscard]] bool answers() const noexcept { return answers_; }
   /// A person chose the input line by Tab: silence changes nothing.

@@ -220,11 +220,11 @@ std::string approval_prompt::keep_part(events::proposal_outcome how,
 /// arguments of an approval from here; without, those of another one stay.
 void approval_prompt::keep_changes(const std::string& made) {
   const auto& about = open_->about();
-  const auto& text = open_->changes();
-  if (!text) return;
+  const auto& left = open_->changes();
+  if (!left) return;
   auto& x = changes_[about.id];
   x.of = about.arguments;
-  x.text = *text;
+  x.left = left;
   if (made.empty()) return;
   x.made = made;
   x.here = true;
@@ -292,9 +292,9 @@ std::string approval_prompt::take_up_changes() {
       !x.made.empty() && tools::are_same_arguments(x.made, about.arguments);
   // What was changed before this process began is on record alone.
   if (same || was_changed()) open_->set_changed(same && x.here);
-  if (same || x.text.empty()) return {};
+  if (same || !x.left) return {};
   look_at_file();
-  auto said = open_->take_up(x.text, x.of);
+  auto said = open_->take_up(*x.left, x.of);
   const auto cannot = drop_what_cannot_be(bind_changes());
   return cannot.empty() ? said : cannot;
 }

@@ -247,46 +247,50 @@ void approval_dialog::set_file(std::optional<std::string> content) {
 
 dialog_step approval_dialog::on_edited(std::string_view text) {
   broken_.reset();
-  left_.reset();
-  preview_.reset();
   const auto from = opened_.value_or(edit());
   if (from.ending() == ".json" && trimmed(text).empty())
     return shows("Nothing came back; the arguments are as they were.\n");
   const auto now = from.arguments_of(text, file_);
   if (!now) {
-    broken_ = text;
+    broken_ = {std::string{text}, from};
     return shows("This cannot be used: " + safe_line(now.error().message, 300) +
                  "\nIt is kept: 'e' opens it again.\n");
   }
+  left_.reset();
+  preview_.reset();
   const auto value = nlohmann::json::parse(*now, nullptr, false);
   if (nlohmann::json::parse(about_.arguments, nullptr, false) == value) {
     edited_.reset();
     return shows("The arguments are as they were.\n");
   }
   edited_ = *now;
-  left_ = text;
-  return shows(from.is_of_content() && from.file() != file_
+  left_ = {std::string{text}, from};
+  return shows(from.file() != file_ && from.replaces_all(*now, file_)
                    ? "The file has changed since you opened it: your text "
                      "takes the place of all of it.\n"
                    : "");
 }
 
-std::string approval_dialog::take_up(const std::string& changes,
+std::string approval_dialog::take_up(const editor_text& changes,
                                      const std::string& of) {
   // Of a file that is changed nobody knows what else has changed in it.
   if (about_.tool != "edit" && about_.arguments == of) {
-    const auto step = on_edited(changes);
-    if (edited_) return "What you had changed of it stands here again.\n";
+    opened_ = changes.from;
+    const auto step = on_edited(changes.text);
+    if (edited_)
+      return step.show + "What you had changed of it stands here again.\n";
     if (!broken_) return step.show;
   }
   broken_ = changes;
   return "What you had changed of it is kept: 'e' opens it again.\n";
 }
 
+/// The last text is the one that is kept, also if it never could be used.
 std::string approval_dialog::drop_changes(std::string_view why) {
   edited_.reset();
   preview_.reset();
-  broken_ = std::exchange(left_, std::nullopt);
+  if (!broken_) broken_ = std::move(left_);
+  left_.reset();
   return refused(why) + "What you had changed is kept: 'e' opens it again.\n";
 }
 
@@ -296,8 +300,8 @@ std::string approval_dialog::refused(std::string_view why) const {
 
 /// A text that is opened once more is of what it was of before.
 std::string approval_dialog::editable() {
-  if (!broken_ || !opened_) opened_ = edit();
-  return broken_ ? *broken_ : opened_->text();
+  opened_ = broken_ ? broken_->from : edit();
+  return broken_ ? broken_->text : opened_->text();
 }
 
 std::string approval_dialog::ending() const {

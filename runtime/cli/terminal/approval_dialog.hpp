@@ -42,6 +42,12 @@ struct dialog_step {
   bool operator==(const dialog_step&) const = default;
 };
 
+/// What came from the editor, and what it was made of.
+struct editor_text {
+  std::string text;
+  call_edit from;
+};
+
 struct dialog_options {
   std::size_t columns = 80;
   std::size_t rows = 24;
@@ -101,13 +107,13 @@ class approval_dialog {
   dialog_step on_edited(std::string_view text);
 
   /// What a person has changed of this call, as it came from the editor.
-  [[nodiscard]] const std::optional<std::string>& changes() const noexcept {
+  [[nodiscard]] const std::optional<editor_text>& changes() const noexcept {
     return broken_ ? broken_ : left_;
   }
   /// It is asked about again, behind a question `of` whose arguments somebody
   /// had changed so: they are what is asked about, where that is certain, else
   /// what the next `editable` begins with. Whole lines for the person.
-  std::string take_up(const std::string& changes, const std::string& of);
+  std::string take_up(const editor_text& changes, const std::string& of);
   /// Its arguments are what somebody has made of the model's before: the
   /// person here, or nobody knows who.
   void set_changed(bool here) {
@@ -153,8 +159,8 @@ class approval_dialog {
   waiting for_ = waiting::choice;
   std::optional<std::string> edited_;   ///< compact
   std::optional<std::string> preview_;  ///< of `edited_`
-  std::optional<std::string> broken_;   ///< came back, and cannot be used
-  std::optional<std::string> left_;     ///< by the editor: `edited_` of it
+  std::optional<editor_text> broken_;   ///< came back, and cannot be used
+  std::optional<editor_text> left_;     ///< by the editor: `edited_` of it
   std::optional<std::string> file_;
   std::optional<call_edit> opened_;  ///< what the editor has, or had last
   bool changed_ = false;

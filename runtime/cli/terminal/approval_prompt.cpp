@@ -190,7 +190,8 @@ void approval_prompt::look(std::chrono::milliseconds limit) {
     show_again();
   pollfd ready{keyboard_.get(), POLLIN, 0};
   const int found = ::poll(&ready, 1, static_cast<int>(limit.count()));
-  show_after_stop();  // it may have been stopped while it waited
+  // It may have been stopped while it waited: what was there to read is gone.
+  if (show_after_stop()) return;
   if (found <= 0) {
     forget_early(std::chrono::steady_clock::now());
     take_escape();
@@ -204,7 +205,8 @@ void approval_prompt::look(std::chrono::milliseconds limit) {
   const auto n = ::read(keyboard_.get(), piece.data(), piece.size());
   if (n < 0 && (errno == EINTR || errno == EAGAIN)) return;
   if (n <= 0) return on_no_line(n == 0);
-  show_after_stop();  // or between the wait and these
+  // Or between the wait and these: then they came with `fg`.
+  if (show_after_stop() && is_plain()) return;
   const std::string_view bytes{piece.data(), static_cast<std::size_t>(n)};
   is_plain() ? take_lines(bytes) : take_keys(bytes);
 }
@@ -310,6 +312,10 @@ void approval_prompt::on_reason(const key& x) {
     reason_.clear();
     return open_->back();
   }
+  // An Enter that came with `fg` was not meant for it.
+  if (x.what == key_kind::enter &&
+      gate_.is_unread(std::chrono::steady_clock::now()))
+    return;
   if (reason_.on(x) != editor_event::submitted) return;
   act(open_->on_line(reason_.take()));
 }

@@ -132,7 +132,7 @@ class approval_prompt {
   void keep_answer();
   bool is_answered(const storage::proposal_record& what);
   [[nodiscard]] bool in_foreground() const;
-  void show_after_stop();
+  bool show_after_stop();
   void wait_for_quiet();
   void take_escape();
   void on_escape();
@@ -182,7 +182,7 @@ class approval_prompt {
   /// editor, and as it was approved.
   struct call_changes {
     std::string of;
-    std::string text;
+    std::optional<editor_text> left{};
     std::string made;
     bool here = false;         ///< `made` by the person at this terminal
     proposal_id answered{};    ///< who said yes to `made` there …

@@ -225,16 +225,17 @@ void approval_prompt::come_back() {
   is_plain() ? around_.show(open_->prompt()) : show_again();
 }
 
-/// Behind Ctrl-Z and `fg` other lines stand there.
-void approval_prompt::show_after_stop() {
+/// Behind Ctrl-Z and `fg` other lines stand there. Whether that was so.
+bool approval_prompt::show_after_stop() {
   if (mode_) mode_->set(typing_mode::keys);
   const int times = times_continued();
-  if (times == std::exchange(continued_, times)) return;
+  if (times == std::exchange(continued_, times)) return false;
   drawn_.clear();
   has_picture_ = true;
-  if (!open_) return;
+  if (!open_) return true;
   wait_for_quiet();
-  if (!is_plain()) show_again();
+  show_again();
+  return true;
 }
 
 /// What comes together with `fg` was typed for the shell, or unread.
@@ -243,7 +244,7 @@ void approval_prompt::wait_for_quiet() {
     ::tcflush(keyboard_.get(), TCIFLUSH);
     typed_.clear();
   }
-  gate_.open(std::chrono::steady_clock::now(), has_draft());
+  gate_.went_on(std::chrono::steady_clock::now(), has_draft());
 }
 
 // -- editing ------------------------------------------------------------------
@@ -290,8 +291,7 @@ dialog_step approval_prompt::let_edit() {
   look_at_file();
   auto step = text ? open_->on_edited(*text)
                    : dialog_step{open_->refused(text.error().message), {}};
-  auto cannot = drop_what_cannot_be(bind_changes());
-  if (!cannot.empty()) step.show = std::move(cannot);
+  step.show += drop_what_cannot_be(bind_changes());
   return step;
 }
 

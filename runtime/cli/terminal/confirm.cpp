@@ -20,27 +20,34 @@ namespace {
 constexpr int between_looks_ms = 200;
 constexpr std::size_t longest_line = 8192;
 
+/// What was typed before a question was seen is no answer to it.
+void forget_typed(int keyboard) { ::tcflush(keyboard, TCIFLUSH); }
+
 /// A line from the keyboard without its end; nothing: there is none any more.
 /// Asks first, and again once the process was stopped and goes on: a shell has
-/// written below the question then.
+/// written below the question then, and what came with `fg` was typed for it.
 std::optional<std::string> read_line(const std::string& question, int keyboard,
                                      const std::function<bool()>& stopped,
                                      console& io) {
   count_continues();
   int seen = times_continued();
+  const auto went_on = [&] { return times_continued() != seen; };
   io.say(question);
   std::string line;
   while (!stopped() && line.size() < longest_line) {
-    if (const int now = times_continued(); now != seen) {
-      seen = now;
+    if (went_on()) {
+      seen = times_continued();
+      forget_typed(keyboard);
+      line.clear();
       io.say(question);
     }
     pollfd ready{keyboard, POLLIN, 0};
-    if (::poll(&ready, 1, between_looks_ms) <= 0) continue;
+    if (::poll(&ready, 1, between_looks_ms) <= 0 || went_on()) continue;
     std::array<char, 256> piece{};
     const auto n = ::read(keyboard, piece.data(), piece.size());
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (n <= 0) return std::nullopt;
+    if (went_on()) continue;
     line.append(piece.data(), static_cast<std::size_t>(n));
     if (const auto end = line.find('\n'); end != std::string::npos)
       return line.substr(0, end);
@@ -67,9 +74,6 @@ std::optional<std::string> ask_line(const std::string& question, int keyboard,
   if (!line) io.err.write("\n");
   return line;
 }
-
-/// What was typed before a question was seen is no answer to it.
-void forget_typed(int keyboard) { ::tcflush(keyboard, TCIFLUSH); }
 
 }  // namespace
 

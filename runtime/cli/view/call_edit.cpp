@@ -156,7 +156,7 @@ expected<std::string> call_edit::arguments_of(
     x["command"] = text == shown ? member(x, "command") : std::string{command};
   } else if (what_ == what::content) {
     x["content"] = std::string{text};
-  } else if (text != shown) {
+  } else if (text != shown || !now || !changed(*now, x)) {
     if (!now || now->empty())
       return cannot(member(x, "path") +
                     " is empty, gone, or cannot be read by now");
@@ -167,6 +167,13 @@ expected<std::string> call_edit::arguments_of(
   }
   // In the order of the model, which makes the same call so again.
   return x.dump();
+}
+
+bool call_edit::replaces_all(const std::string& arguments,
+                             const std::optional<std::string>& now) const {
+  return what_ == what::content ||
+         (what_ == what::change && now &&
+          member(object_of(arguments), "old_string") == *now);
 }
 
 std::string call_edit::preview_of(const std::string& arguments) const {

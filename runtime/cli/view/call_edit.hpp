@@ -39,6 +39,11 @@ class call_edit {
   [[nodiscard]] expected<std::string> arguments_of(
       std::string_view text, const std::optional<std::string>& now) const;
 
+  /// Whether these, which came from `arguments_of`, put their text in the place
+  /// of all that the file holds by now.
+  [[nodiscard]] bool replaces_all(const std::string& arguments,
+                                  const std::optional<std::string>& now) const;
+
   /// What these arguments, which came from `arguments_of`, do: a diff, a
   /// command; empty where that is not known.
   [[nodiscard]] std::string preview_of(const std::string& arguments) const;

@@ -31,7 +31,8 @@ constexpr std::array unwanted = {"GIT_",
                                  "BASH_FUNC_",
                                  "POSIXLY_CORRECT",
                                  "ENV=",
-                                 "TEXTDOMAIN"};
+                                 "TEXTDOMAIN",
+                                 "TMPDIR="};
 
 std::vector<std::string> quiet_environment(
     const std::vector<std::string>& from) {
@@ -42,7 +43,9 @@ std::vector<std::string> quiet_environment(
       out.push_back(entry);
   for (const auto* entry :
        {"GIT_OPTIONAL_LOCKS=0", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0",
-        "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "PAGER=cat"})
+        "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "PAGER=cat",
+        // `sort` of more than fits into memory would write files.
+        "TMPDIR=/dev/null"})
     out.emplace_back(entry);
   return out;
 }
