@@ -57,6 +57,20 @@ void check_client(const mcp_config& x, const reporter& report) {
            "auth.private_key_env");
 }
 
+/// What says how a token is had, where one is given.
+void check_unused(const mcp_config& x, const reporter& report) {
+  if (!has_own_token(x)) return;
+  const auto& a = x.auth;
+  const std::pair<const char*, bool> all[] = {{"issuer", !a.issuer.empty()},
+                                              {"scope", !a.scope.empty()},
+                                              {"dpop", a.dpop != "auto"}};
+  for (const auto& [key, is_set] : all)
+    if (is_set)
+      report(key,
+             "does nothing: the server has a token already (token_env, or a "
+             "header Authorization); take out one of them");
+}
+
 void check_identity(const mcp_auth_config& a, bool wanted,
                     const reporter& report) {
   const bool file = !a.token_file.empty();
@@ -105,6 +119,7 @@ void check_mcp_auth(
            "the server has a token already (token_env, or a header "
            "Authorization): take out one of them");
   if (!login && a.grant != "workload_identity") check_client(x, report);
+  if (login) check_unused(x, report);
   check_private_key(x, login, report);
   check_identity(a, !login && a.grant != "client_credentials", report);
   check_idp(a, report);

@@ -171,15 +171,19 @@ mcp::token_holder_options token_ways(const std::string& name,
   mcp::token_holder_options out;
   out.name = name;
   out.server = x.url;
-  out.allowed = allowed_by(config);
+  out.allowed = oauth::with_host_of(x.auth.issuer, allowed_by(config));
   out.given = given_token(x);
   if (x.auth.grant == "login") {
     out.file = login_in(memory, name);
+    out.issuer = x.auth.issuer;
+    out.bound_only = dpop_of(x.auth.dpop) == oauth::dpop_use::always;
     return out;
   }
   const auto from =
       std::make_shared<oauth::unattended>(unattended_of(name, config, headers));
-  out.ask = [from](const std::stop_token& stop) { return from->ask(stop); };
+  out.ask = [from](const std::stop_token& stop, bool anew) {
+    return from->ask(stop, anew);
+  };
   return out;
 }
 
@@ -207,7 +211,7 @@ expected<oauth::sign_in_options> mcp_way_in(const config::config& config,
   oauth::sign_in_options out;
   out.server = x.url;
   out.headers = *std::move(headers);
-  out.allowed = allowed_by(config);
+  out.allowed = oauth::with_host_of(x.auth.issuer, allowed_by(config));
   out.issuer = x.auth.issuer;
   out.scope = x.auth.scope;
   out.dpop = dpop_of(x.auth.dpop);
@@ -226,7 +230,11 @@ std::string mcp_token_way(const config::config& config,
   if (!given_token(x).empty()) return "token";
   if (x.auth.grant != "login") return x.auth.grant;
   const auto file = mcp_login_file(config, name);
-  return !file.empty() && oauth::read_login(file, x.url) ? "login" : "";
+  if (file.empty()) return {};
+  const auto login = oauth::read_login(file, x.url);
+  const bool bound = dpop_of(x.auth.dpop) == oauth::dpop_use::always;
+  return login && oauth::misfit(*login, x.auth.issuer, bound).empty() ? "login"
+                                                                      : "";
 }
 
 }  // namespace riffle

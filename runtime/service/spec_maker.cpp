@@ -114,6 +114,16 @@ expected<void> spec_maker::check_owner(const session_id& session,
                           "there is no session \"" + session.value + "\""}};
 }
 
+namespace {
+
+/// A run's own limit (0: it has none) bounds that, too.
+duration first_wait(const stored_request& x) {
+  const auto limit = x.request.timeout;
+  return limit == duration{} ? x.patience : std::min(x.patience, limit);
+}
+
+}  // namespace
+
 expected<run_spec_ptr> spec_maker::make(run_id run, session_id session,
                                         std::string task,
                                         const stored_request& x) {
@@ -123,9 +133,10 @@ expected<run_spec_ptr> spec_maker::make(run_id run, session_id session,
   spec->task = std::move(task);
   auto stored = x;
   const auto began = std::chrono::steady_clock::now();
-  stored.hurried = x.hurried && (waits_for_nodes(x.request.agent) ||
-                                 waits_for_servers(x.request.agent, x.patience,
-                                                   x.request.stop));
+  stored.hurried =
+      x.hurried &&
+      (waits_for_nodes(x.request.agent) ||
+       waits_for_servers(x.request.agent, first_wait(x), x.request.stop));
   spec->spent = std::chrono::steady_clock::now() - began;
   if (auto ok = check_owner(spec->session, x.request.origin); !ok)
     return unexpected{std::move(ok.error())};

@@ -200,6 +200,12 @@ TEST_CASE("what tokens without a person need is told, and what they cannot") {
            {"command = [\"x\"]\n", own, "mcp.web.auth: only a url has tokens"},
            {me + "token_env = \"T\"\n", own + key,
             "mcp.web.auth.grant: the server has a token already"},
+           {url + "token_env = \"T\"\n", "issuer = \"https://i.example\"\n",
+            "mcp.web.auth.issuer: does nothing: the server has a token"},
+           {url + "headers = { Authorization = \"${T}\" }\n",
+            "dpop = \"always\"\n", "mcp.web.auth.dpop: does nothing"},
+           {url + "token_env = \"T\"\n", "scope = \"read\"\n",
+            "mcp.web.auth.scope: does nothing"},
            {url, own + key, "wants the client_id that this program has"},
            {me, own, "wants something that shows who asks"},
            {me + "client_secret_env = \"S\"\n", own + key,
@@ -226,6 +232,7 @@ TEST_CASE("what tokens without a person need is told, and what they cannot") {
     CHECK(mistakes_of(above, auth).find(message) != std::string::npos);
   }
   CHECK(mistakes_of(me, own + key).empty());
+  CHECK(mistakes_of(url + "token_env = \"T\"\n", "dpop = \"auto\"\n").empty());
   CHECK(mistakes_of(url, work + "token_file = \"t\"\n").empty());
   // They are keys like any: no tool sees them, and who lacks one is told.
   config::load_request request;

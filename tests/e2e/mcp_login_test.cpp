@@ -143,6 +143,7 @@ TEST_CASE("the configuration names the program that logs in, and its secret") {
   rt::oauth_rules rules;
   rules.server_lie = {{"registration_endpoint", nullptr}};
   rules.client_auth = "client_secret_post";
+  rules.client_secret = "app-secret-4711";
   rt::oauth_world world{rules};
   const rt::work_folder folder;
   folder.configure("http://127.0.0.1:1",

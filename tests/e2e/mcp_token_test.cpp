@@ -21,7 +21,7 @@ bool has(const std::string& text, const std::string& part) {
 std::string table(const rt::oauth_world& world, const std::string& above,
                   const std::string& auth) {
   return "[mcp.web]\nurl = \"" + world.server() + "\"\n" + above +
-         "[mcp.web.auth]\n" + auth;
+         "[mcp.web.auth]\nissuer = \"" + world.issuer() + "\"\n" + auth;
 }
 
 void write_secret(const rt::work_folder& folder, const std::string& name,
@@ -36,6 +36,7 @@ void write_secret(const rt::work_folder& folder, const std::string& name,
 TEST_CASE("a program's secret is in a variable, and its token nowhere") {
   rt::oauth_rules rules;
   rules.client_auth = "client_secret_basic";
+  rules.client_secret = "canary-of-robot";
   const rt::oauth_world world{rules};
   const rt::work_folder folder;
   folder.configure("http://127.0.0.1:1",
@@ -56,12 +57,16 @@ TEST_CASE("a program's secret is in a variable, and its token nowhere") {
   CHECK(has(list.out, "tokens: client_credentials"));
   CHECK(json::parse(run({"list", "--output", "json"}).out).at(0).at("tokens") ==
         "client_credentials");
-  for (const auto& x : fs::recursive_directory_iterator{folder.path()})
-    if (x.is_regular_file())
-      for (const auto& secret : world.secrets())
+  auto secrets = world.secrets();
+  secrets.push_back(rules.client_secret);
+  for (const auto& secret : secrets) {
+    CHECK_FALSE(has(call.out + call.err + list.out + list.err, secret));
+    for (const auto& x : fs::recursive_directory_iterator{folder.path()})
+      if (x.is_regular_file())
         CHECK_FALSE(
             has(folder.read(fs::relative(x.path(), folder.path()).string()),
                 secret));
+  }
   const auto without = run({"list"}, false);
   CHECK(without.status == 1);
   CHECK(has(without.out,

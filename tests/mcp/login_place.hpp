@@ -28,6 +28,18 @@ inline bool has_part(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+/// A call of a tool there.
+inline exchange_request request_at(const oauth_world& world,
+                                   const std::string& tool) {
+  exchange_request x;
+  x.url = world.server();
+  x.body = R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{)"
+           R"("name":")" +
+           tool + "\"}}";
+  x.until = std::chrono::steady_clock::now() + std::chrono::seconds{20};
+  return x;
+}
+
 /// A server that wants a token, and the file in which a login may be.
 struct place {
   explicit place(oauth_rules rules = {}) : world{std::move(rules)} {}
@@ -47,19 +59,21 @@ struct place {
     REQUIRE(oauth::write_login(file, *got).has_value());
   }
 
+  token_holder_options options(const std::string& given = {}) const {
+    token_holder_options out;
+    out.name = "web";
+    out.server = world.server();
+    out.file = file;
+    out.given = given;
+    return out;
+  }
+
   std::shared_ptr<token_holder> entry(const std::string& given = {}) const {
-    return std::make_shared<token_holder>(
-        token_holder_options{"web", world.server(), file, {}, given});
+    return std::make_shared<token_holder>(options(given));
   }
 
   exchange_request request(const std::string& tool = "read") const {
-    exchange_request x;
-    x.url = world.server();
-    x.body = R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{)"
-             R"("name":")" +
-             tool + "\"}}";
-    x.until = std::chrono::steady_clock::now() + std::chrono::seconds{20};
-    return x;
+    return request_at(world, tool);
   }
 
   std::size_t sent_to_giver() const { return world.forms("/token").size(); }

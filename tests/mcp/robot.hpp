@@ -22,11 +22,15 @@ struct robot {
   explicit robot(oauth_rules rules = {}) : world{std::move(rules)} {
     how.server = world.server();
     how.client_id = "robot";
+    how.issuer = world.issuer();  // at another port: nobody else is asked
   }
 
   void with_secret() {
-    world.change([](auto& x) { x.client_auth = "client_secret_basic"; });
-    how.client_secret = text("canary-secret-of-robot");
+    world.change([](auto& x) {
+      x.client_auth = "client_secret_basic";
+      x.client_secret = "canary-secret:5%41 + robot";
+    });
+    how.client_secret = text("canary-secret:5%41 + robot");
   }
 
   std::shared_ptr<token_holder> entry() {
@@ -34,9 +38,11 @@ struct robot {
     token_holder_options options;
     options.name = "web";
     options.server = world.server();
-    options.ask = [from](const std::stop_token& stop) {
-      return from->ask(stop);
+    options.ask = [from](const std::stop_token& stop, bool anew) {
+      return from->ask(stop, anew);
     };
+    options.pause = pause;
+    options.least_life = least_life;
     return std::make_shared<token_holder>(std::move(options));
   }
 
@@ -47,13 +53,7 @@ struct robot {
   }
 
   exchange_request request(const std::string& tool = "read") const {
-    exchange_request x;
-    x.url = world.server();
-    x.body = R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{)"
-             R"("name":")" +
-             tool + "\"}}";
-    x.until = std::chrono::steady_clock::now() + std::chrono::seconds{20};
-    return x;
+    return request_at(world, tool);
   }
 
   std::vector<std::map<std::string, std::string>> forms() const {
@@ -62,6 +62,8 @@ struct robot {
 
   oauth_world world;
   oauth::unattended_options how;
+  duration pause = std::chrono::seconds{30};
+  duration least_life = std::chrono::seconds{10};
 };
 
 }  // namespace riffle::mcp::at_login

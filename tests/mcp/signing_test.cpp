@@ -75,6 +75,9 @@ TEST_CASE("what is no key that is used is refused without a word of it") {
   CHECK(why("s3cret-words") == "is no private key in PEM without a passphrase");
   CHECK(why("").starts_with("is no private key"));
   CHECK(why(new_pem("P-521")).starts_with("is a key of a kind"));
+  CHECK(why(new_pem("secp256k1")).starts_with("is a key of a kind"));
+  CHECK(
+      why(riffle::testing::broken_pem()).starts_with("is a key that does not"));
   CHECK(why(pem_of("s3cret-words")).find("s3cret") == std::string::npos);
   CHECK_FALSE(signing_key::from_text("s3cret-words").has_value());
 }
@@ -98,14 +101,14 @@ TEST_CASE("a proof is of one request, and never the same twice") {
   std::set<std::string> ids;
   for (int i = 0; i < 50; ++i) {
     const auto read =
-        read_jwt(dpop_proof(key, "POST", "https://a.b:443/t?q=1#f", {}, nonces),
+        read_jwt(dpop_proof(key, "POST", "https://A.b:443/t?q=1#f", {}, nonces),
                  key_of_jwk(key.public_half()));
     REQUIRE(read.has_value());
     CHECK(read->header == json{{"typ", "dpop+jwt"},
                                {"alg", "ES256"},
                                {"jwk", key.public_half()}});
     CHECK(read->claims["htm"] == "POST");
-    CHECK(read->claims["htu"] == "https://a.b:443/t");
+    CHECK(read->claims["htu"] == "https://a.b/t");
     CHECK(read->claims["nonce"] == "of-the-giver");
     CHECK_FALSE(read->claims.contains("ath"));
     ids.insert(read->claims["jti"]);
@@ -124,37 +127,44 @@ TEST_CASE("a proof is of one request, and never the same twice") {
 
 TEST_CASE("what servers want in a proof is kept for each, as it can be sent") {
   dpop_nonces x;
-  x.note("https://a.b/x", "one");
-  x.note("https://a.b:8443/x", "two");
-  x.note("https://A.b/y", "three");
+  CHECK(x.note("https://a.b/x", "one"));
+  CHECK(x.note("https://a.b:8443/x", "two"));
+  CHECK(x.note("https://A.b/y", "three"));
   CHECK(x.of("https://a.b/z") == "three");
   CHECK(x.of("https://a.b:8443") == "two");
   CHECK(x.of("https://c.d").empty());
   for (const auto& bad : {std::string{}, std::string{"a\r\nb"},
                           std::string{"a\"b"}, std::string(5000, 'a')})
-    x.note("https://a.b", bad);
+    CHECK_FALSE(x.note("https://a.b", bad));
   CHECK(x.of("https://a.b") == "three");
 }
 
 TEST_CASE("tokens are bound where the server can, or where they must be") {
   const std::vector<std::string> knows{"RS256", "ES256"};
   const std::vector<std::string> other{"RS256"};
-  CHECK(binds_token(dpop_use::automatic, knows) == true);
-  CHECK(binds_token(dpop_use::automatic, other) == false);
-  CHECK(binds_token(dpop_use::automatic, {}) == false);
-  CHECK(binds_token(dpop_use::never, knows) == false);
-  CHECK(binds_token(dpop_use::always, knows) == true);
-  CHECK(binds_token(dpop_use::always, {}) == true);
-  CHECK_FALSE(binds_token(dpop_use::always, other).has_value());
+  CHECK(binds_token(dpop_use::automatic, false, knows) == true);
+  CHECK(binds_token(dpop_use::automatic, false, other) == false);
+  CHECK(binds_token(dpop_use::automatic, false, {}) == false);
+  CHECK(binds_token(dpop_use::automatic, true, {}) == true);
+  CHECK(binds_token(dpop_use::never, false, knows) == false);
+  CHECK(binds_token(dpop_use::always, false, knows) == true);
+  CHECK(binds_token(dpop_use::always, false, {}) == true);
+  const auto why = [&](dpop_use use, bool bound_only) {
+    const auto x = binds_token(use, bound_only, other);
+    return x ? "nothing" : x.error().message;
+  };
+  CHECK(why(dpop_use::always, false).ends_with("\"always\" wants that"));
+  CHECK(why(dpop_use::automatic, true).ends_with("the server takes no other"));
+  CHECK(why(dpop_use::never, true).ends_with("take that out"));
 }
 
 TEST_CASE("a challenge of DPoP is read, and counts before that for bearers") {
   CHECK(read_challenge("DPoP resource_metadata=\"https://a.b/m\"") ==
-        challenge{"https://a.b/m", "", ""});
+        challenge{"https://a.b/m", "", "", true});
   CHECK(read_challenge("Bearer error=\"invalid_token\", scope=\"a\", DPoP "
                        "error=\"use_dpop_nonce\", algs=\"ES256\"") ==
-        challenge{"", "a", "use_dpop_nonce"});
+        challenge{"", "a", "use_dpop_nonce", true});
   CHECK(read_challenge("DPoP error=\"use_dpop_nonce\", Bearer "
                        "error=\"invalid_token\", scope=\"a\"") ==
-        challenge{"", "a", "use_dpop_nonce"});
+        challenge{"", "a", "use_dpop_nonce", true});
 }

@@ -179,7 +179,9 @@ TEST_CASE("a login goes to its own server alone") {
   place x;
   x.log_in();
   const oauth_world other;
-  token_holder elsewhere{{"web", other.server(), x.file, {}, {}}};
+  auto options = x.options();
+  options.server = other.server();
+  token_holder elsewhere{std::move(options)};
   auto request = x.request();
   request.url = other.server();
   CHECK(elsewhere.exchange(request).status == 401);

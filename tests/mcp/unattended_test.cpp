@@ -42,7 +42,7 @@ TEST_CASE("a secret goes into the form where a server wants it there") {
   x.how.scope = "read write";
   CHECK(x.entry()->exchange(x.request("write")).status == 200);
   REQUIRE(x.forms().size() == 1);
-  CHECK(x.forms()[0].at("client_secret") == "canary-secret-of-robot");
+  CHECK(x.forms()[0].at("client_secret") == "canary-secret:5%41 + robot");
   CHECK(x.forms()[0].at("client_id") == "robot");
   CHECK(x.forms()[0].at("scope") == "read write");
 }
@@ -130,6 +130,7 @@ TEST_CASE("many calls of a program without a token ask once") {
 TEST_CASE("a program's token that ends soon is asked for again in time") {
   robot x;
   x.with_secret();
+  x.least_life = {};
   x.world.change([](auto& r) { r.life = 1; });  // all of it is its last tenth
   const auto who = x.entry();
   CHECK(who->exchange(x.request()).status == 200);
@@ -174,7 +175,9 @@ TEST_CASE("no secret goes to a host that nobody has named") {
       [](const auto&) { return riffle::testing::http_reply::text("", 404); }};
   robot x;
   x.with_secret();
-  // Another name for the same machine is another host all the same.
+  x.how.issuer.clear();
+  // Another port is another giver; another name for the same machine is another
+  // host all the same.
   auto named = x.world.issuer();
   named.replace(named.find("127.0.0.1"), 9, "localhost");
   x.world.change([&](auto& r) {

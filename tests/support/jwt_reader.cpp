@@ -2,6 +2,7 @@
 #include "tests/support/jwt_reader.hpp"
 
 #include <stdexcept>
+#include <vector>
 
 #include <openssl/core_names.h>
 #include <openssl/ecdsa.h>
@@ -57,14 +58,8 @@ bool is_signed(const std::string& text, std::string mark,
   return good == 1;
 }
 
-}  // namespace
-
-std::string new_pem(const std::string& kind) {
-  auto* key = kind == "RSA" ? EVP_RSA_gen(2048u)
-              : kind == "ED25519"
-                  ? EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519")
-                  : EVP_EC_gen(kind.c_str());
-  if (key == nullptr) throw std::runtime_error{"no key of " + kind};
+/// Of a key that is freed then.
+std::string pem_of(EVP_PKEY* key) {
   auto* to = BIO_new(BIO_s_mem());
   PEM_write_bio_PKCS8PrivateKey(to, key, nullptr, nullptr, 0, nullptr, nullptr);
   char* text = nullptr;
@@ -73,6 +68,45 @@ std::string new_pem(const std::string& kind) {
   BIO_free(to);
   EVP_PKEY_free(key);
   return out;
+}
+
+}  // namespace
+
+std::string new_pem(const std::string& kind) {
+  auto* key = kind == "RSA" ? EVP_RSA_gen(2048u)
+              : kind == "ED25519"
+                  ? EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519")
+                  : EVP_EC_gen(kind.c_str());
+  if (key == nullptr) throw std::runtime_error{"no key of " + kind};
+  return pem_of(key);
+}
+
+std::string broken_pem() {
+  auto* whole = EVP_RSA_gen(2048u);
+  auto* build = OSSL_PARAM_BLD_new();
+  std::vector<BIGNUM*> parts;
+  for (const auto* name :
+       {OSSL_PKEY_PARAM_RSA_N, OSSL_PKEY_PARAM_RSA_E, OSSL_PKEY_PARAM_RSA_D,
+        OSSL_PKEY_PARAM_RSA_FACTOR1, OSSL_PKEY_PARAM_RSA_FACTOR2,
+        OSSL_PKEY_PARAM_RSA_EXPONENT1, OSSL_PKEY_PARAM_RSA_EXPONENT2,
+        OSSL_PKEY_PARAM_RSA_COEFFICIENT1}) {
+    BIGNUM* part = nullptr;
+    EVP_PKEY_get_bn_param(whole, name, &part);
+    if (parts.empty()) BN_clear_bit(part, 0);
+    OSSL_PARAM_BLD_push_BN(build, name, part);
+    parts.push_back(part);
+  }
+  auto* parameters = OSSL_PARAM_BLD_to_param(build);
+  auto* context = EVP_PKEY_CTX_new_from_name(nullptr, "RSA", nullptr);
+  EVP_PKEY* key = nullptr;
+  EVP_PKEY_fromdata_init(context);
+  EVP_PKEY_fromdata(context, &key, EVP_PKEY_KEYPAIR, parameters);
+  EVP_PKEY_CTX_free(context);
+  OSSL_PARAM_free(parameters);
+  OSSL_PARAM_BLD_free(build);
+  for (auto* part : parts) BN_clear_free(part);
+  EVP_PKEY_free(whole);
+  return pem_of(key);
 }
 
 public_key key_of_pem(const std::string& pem) {

@@ -19,8 +19,12 @@ struct jwt {
   nlohmann::json claims{};
 };
 
-/// A new private key in PEM: "P-256", "P-384", "RSA" or "ED25519".
+/// A new private key in PEM: "RSA", "ED25519", or the name of a curve.
 std::string new_pem(const std::string& kind);
+
+/// Of RSA, in PEM, whose parts do not fit together: it is read, and signs
+/// nothing.
+std::string broken_pem();
 
 /// Of a private key in PEM.
 public_key key_of_pem(const std::string& pem);

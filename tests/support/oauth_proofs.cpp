@@ -100,6 +100,7 @@ std::optional<http_reply> oauth_world::refuse_proof(const http_request& x) {
 std::string oauth_world::token_of(const http_request& x) {
   const std::string header{x.header("authorization")};
   const bool proves = header.starts_with("DPoP ");
+  if (rules_.bears && proves) return {};
   if (!proves && !header.starts_with("Bearer ")) return {};
   auto token = header.substr(header.find(' ') + 1);
   const auto& wanted = bound_[token];

@@ -168,8 +168,9 @@ http_reply oauth_world::serve(const http_request& x) {
     return http_reply::text("what is that?", 400);
   if (token != tokens_.end() && !bound_[token->first].empty() &&
       !rules_.server_nonce.empty() &&
-      read_unsigned_jwt(std::string{x.header("dpop")})
-              ->claims.value("nonce", "") != rules_.server_nonce)
+      (rules_.displeased ||
+       read_unsigned_jwt(std::string{x.header("dpop")})
+               ->claims.value("nonce", "") != rules_.server_nonce))
     return http_reply::text("", 401)
         .header("WWW-Authenticate", "DPoP error=\"use_dpop_nonce\"")
         .header("DPoP-Nonce", rules_.server_nonce);
@@ -255,7 +256,8 @@ http_reply oauth_world::enroll(const http_request& x) {
   clients_[id] = asked.at("redirect_uris").at(0);
   json out = asked;
   out["client_id"] = id;
-  if (rules_.client_auth != "none") out["client_secret"] = fresh("secret");
+  if (rules_.client_auth != "none")
+    out["client_secret"] = client_secrets_[id] = fresh("secret");
   return http_reply::json(out.dump(), 201);
 }
 
@@ -286,12 +288,26 @@ http_reply oauth_world::authorize(const form& x) {
 }
 
 bool oauth_world::knows_client(const http_request& x, const form& all) const {
+  const auto knows = [&](const std::string& id, const std::string& secret) {
+    const auto own = client_secrets_.find(id);
+    return secret ==
+           (own == client_secrets_.end() ? rules_.client_secret : own->second);
+  };
   const std::string header{x.header("authorization")};
-  const bool basic = header.starts_with("Basic ");
-  if (rules_.client_auth == "client_secret_basic") return basic;
+  const std::string kind = "Basic ";
+  const bool basic = header.starts_with(kind);
+  if (rules_.client_auth == "client_secret_basic") {
+    // RFC 6749, 2.3.1: each of the two is encoded as in a form.
+    const auto pair = from_base64(header.substr(basic ? kind.size() : 0));
+    const auto colon = std::min(pair.find(':'), pair.size());
+    return basic && colon < pair.size() &&
+           knows(decoded(pair.substr(0, colon)),
+                 decoded(pair.substr(colon + 1)));
+  }
+  const bool post = rules_.client_auth == "client_secret_post";
   return !basic && all.contains("client_id") &&
-         all.contains("client_secret") ==
-             (rules_.client_auth == "client_secret_post");
+         all.contains("client_secret") == post &&
+         (!post || knows(all.at("client_id"), all.at("client_secret")));
 }
 
 http_reply oauth_world::exchange(const http_request& x) {
@@ -339,7 +355,7 @@ http_reply oauth_world::tokens(const std::string& scope) {
   json out = {{"access_token", token},
               {"token_type", key_.empty() ? rules_.token_type : "DPoP"},
               {"scope", scope}};
-  if (rules_.life > 0) out["expires_in"] = rules_.life;
+  if (rules_.life != 0) out["expires_in"] = rules_.life;
   if (rules_.refreshes) {
     const auto next = fresh("refresh");
     refreshes_[next] = scope;

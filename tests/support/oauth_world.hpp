@@ -31,7 +31,8 @@ struct oauth_rules {
   nlohmann::json resource_lie = nlohmann::json::object();
   nlohmann::json server_lie = nlohmann::json::object();
   std::string client_auth = "none";
-  int life = 3600;  ///< of a token, in seconds; 0: none is told
+  std::string client_secret{};  ///< of those that it did not register
+  int life = 3600;  ///< of a token, in seconds; 0: none is told; -1: it is over
   bool refreshes = true;
   std::string token_type = "Bearer";
   std::string scope = "read";  ///< that the challenge names
@@ -45,6 +46,8 @@ struct oauth_rules {
   bool binds = false;          ///< it knows DPoP (RFC 9449), and says so
   std::string giver_nonce{};   ///< that each proof must hold there
   std::string server_nonce{};  ///< the same at the server
+  bool displeased = false;     ///< with each nonce, there
+  bool bears = false;          ///< takes bearers alone, there
   std::function<void()> on_token{};  ///< before it answers
 };
 
@@ -109,7 +112,8 @@ class oauth_world {
   oauth_rules rules_;
   int count_ = 0;
   int reused_ = 0;
-  std::map<std::string, std::string> clients_;  ///< id -> way back
+  std::map<std::string, std::string> clients_;         ///< id -> way back
+  std::map<std::string, std::string> client_secrets_;  ///< of those
   std::map<std::string, grant> codes_;
   std::map<std::string, std::string> tokens_;     ///< token -> scope
   std::map<std::string, std::string> refreshes_;  ///< token -> scope

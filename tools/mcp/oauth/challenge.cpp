@@ -84,6 +84,7 @@ challenge read_challenge(std::string_view header) {
       bound = lower(one.substr(0, end)) == "dpop";
       one = rest;
     }
+    out.bound = out.bound || bound;
     if (bearer || bound) take_parameter(one, bound, out);
   }
   return out;

@@ -13,6 +13,7 @@ struct challenge {
   std::string resource_metadata{};  ///< a URL, as it was sent
   std::string scope{};              ///< names between blanks
   std::string error{};              ///< "invalid_token", "insufficient_scope" …
+  bool bound = false;               ///< it takes tokens that a key binds (DPoP)
 
   bool operator==(const challenge&) const = default;
 };

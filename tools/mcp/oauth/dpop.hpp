@@ -24,17 +24,18 @@ enum class dpop_use : std::uint8_t {
 /// The one algorithm that is asked for: every server that has any has it.
 inline constexpr std::string_view dpop_algorithm = "ES256";
 
-/// Whether a key is shown: `algorithms` are those that the server knows.
-/// Fails: it must be, and is not understood.
-expected<bool> binds_token(dpop_use use,
+/// Whether a key is shown. `bound_only`: the server takes no token without;
+/// `algorithms`: those that the authorization server knows. Fails: it must be,
+/// and is not understood, or must not be.
+expected<bool> binds_token(dpop_use use, bool bound_only,
                            const std::vector<std::string>& algorithms);
 
 /// What servers want to see in the next proof, each of its origin's. Bounded;
 /// thread-safe.
 class dpop_nonces {
  public:
-  /// An empty one changes nothing.
-  void note(std::string_view url, const std::string& nonce);
+  /// False: it is empty, or cannot be sent, and changes nothing.
+  bool note(std::string_view url, const std::string& nonce);
   [[nodiscard]] std::string of(std::string_view url) const;
 
  private:

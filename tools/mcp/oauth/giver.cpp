@@ -31,6 +31,11 @@ unexpected is_another(const std::string& issuer) {
                         " (auth.issuer) as who gives its tokens");
 }
 
+unexpected says_nothing(const std::string& issuer) {
+  return stopped_at(errc::not_found, "the authorization server " + issuer +
+                                         " says nothing of itself");
+}
+
 /// The first of the documents that is there. Nothing: there is none of them.
 expected<std::optional<json>> first_document(
     const std::vector<std::string>& urls, const reach& to,
@@ -55,17 +60,18 @@ std::string joined(const std::vector<std::string>& all) {
 }
 
 /// Servers of 2025-03-26 have no metadata of their own: they give their tokens
-/// themselves, or name who does.
+/// themselves, or name who does. Whom the configuration names is asked himself:
+/// anybody can write his name into what he says of himself.
 expected<authorization_server> find_older_server(const giver_wanted& wanted,
                                                  const reach& to,
                                                  const std::stop_token& stop) {
   const auto origin = origin_of(wanted.server);
-  const auto found =
-      first_document(authorization_metadata_urls(origin), to, stop);
+  const bool named =
+      !wanted.issuer.empty() && !is_same_issuer(origin, wanted.issuer);
+  const auto found = first_document(
+      authorization_metadata_urls(named ? wanted.issuer : origin), to, stop);
   if (!found) return unexpected{found.error()};
-  if (!*found && !wanted.issuer.empty() &&
-      !is_same_issuer(origin, wanted.issuer))
-    return is_another(wanted.issuer);
+  if (!*found && named) return says_nothing(wanted.issuer);
   if (!*found) return server_without_metadata(origin);
   auto out = read_authorization_metadata(**found, wanted.issuer);
   if (!out || !wanted.for_person) return out;
@@ -146,8 +152,7 @@ expected<authorization_server> find_server(const std::string& issuer,
   const auto found = first_document(urls, to, stop);
   if (!found) return unexpected{found.error()};
   if (*found) return read_authorization_metadata(**found, issuer);
-  return stopped_at(errc::not_found, "the authorization server " + issuer +
-                                         " says nothing of itself");
+  return says_nothing(issuer);
 }
 
 expected<giver> find_giver(const giver_wanted& wanted,

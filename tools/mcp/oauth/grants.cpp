@@ -65,8 +65,9 @@ expected<client> register_client(const authorization_server& at,
       {"application_type", "native"},
       {"token_endpoint_auth_method", open ? "none" : auth_method_of(at, true)}};
   if (!scope.empty()) x["scope"] = scope;
-  const auto answer = to.post(at.registration_endpoint, x.dump(),
-                              {"Content-Type: application/json"}, stop);
+  const auto answer = to.post(
+      at.registration_endpoint, [&] { return expected<std::string>{x.dump()}; },
+      {"Content-Type: application/json"}, stop);
   if (!answer) return unexpected{answer.error()};
   client out;
   out.id = text_in(answer->body, "client_id");

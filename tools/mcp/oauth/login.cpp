@@ -8,6 +8,8 @@
 #include "messages/json_strict.hpp"
 #include "runtime/base/read_within.hpp"
 #include "runtime/base/secrets.hpp"
+#include "runtime/base/text.hpp"
+#include "tools/mcp/oauth/metadata.hpp"
 #include "tools/mcp/private_file.hpp"
 
 namespace riffle::mcp::oauth {
@@ -64,6 +66,9 @@ std::optional<login> read_login(const std::filesystem::path& file,
   const auto bound = x->find("bound_only");
   out.bound_only = bound != x->end() && *bound == true;
   if (out.server != server || out.access_token.empty()) return std::nullopt;
+  // Without its key it must not be used as if it were anybody's.
+  const bool wants_key = out.bound_only || !out.dpop_key.empty();
+  if (wants_key && !dpop_key_of(out)) return std::nullopt;
   return out;
 }
 
@@ -80,6 +85,15 @@ expected<void> write_login(const std::filesystem::path& file, const login& x) {
   if (x.bound_only) out["bound_only"] = true;
   return write_private_file(
       file, out.dump(1, ' ', false, json::error_handler_t::replace) + "\n");
+}
+
+std::string misfit(const login& x, const std::string& issuer, bool bound_only) {
+  if (!issuer.empty() && !is_same_issuer(x.issuer, issuer))
+    return "your login is of " + with_dots(x.issuer, 200) +
+           ", and auth.issuer names another";
+  if (bound_only && x.dpop_key.empty())
+    return "your login is bound to no key, which auth.dpop = \"always\" wants";
+  return {};
 }
 
 std::optional<signing_key> dpop_key_of(const login& x) {

@@ -45,11 +45,16 @@ struct login {
   bool operator==(const login&) const = default;
 };
 
-/// Nothing: there is none, it cannot be read, or it is for another server.
+/// Nothing: there is none, it cannot be read, it has lost the key that it is
+/// bound to, or it is for another server.
 std::optional<login> read_login(const std::filesystem::path& file,
                                 std::string_view server);
 
 expected<void> write_login(const std::filesystem::path& file, const login& x);
+
+/// Why it is none for a server that takes those of one issuer alone (empty: of
+/// any), or those alone that a key binds. Empty: it is one.
+std::string misfit(const login& x, const std::string& issuer, bool bound_only);
 
 /// Nothing: it is bound to none.
 std::optional<signing_key> dpop_key_of(const login& x);

@@ -75,23 +75,26 @@ expected<reach_answer> reach::get(const std::string& url,
   return ask(url, std::nullopt, {"Accept: application/json"}, stop);
 }
 
-expected<reach_answer> reach::post(const std::string& url, std::string body,
+expected<reach_answer> reach::post(const std::string& url,
+                                   const body_maker& body,
                                    std::vector<std::string> headers,
                                    const std::stop_token& stop,
                                    const signing_key* key) const {
   headers.emplace_back("Accept: application/json");
-  if (key == nullptr)
-    return ask(url, std::move(body), std::move(headers), stop);
   for (bool again = false;; again = true) {
+    auto text = body();
+    if (!text) return unexpected{std::move(text.error())};
+    if (key == nullptr)
+      return ask(url, *std::move(text), std::move(headers), stop);
     auto all = headers;
     all.push_back("DPoP: " + dpop_proof(*key, "POST", url, {}, nonces()));
-    auto answer = ask(url, body, std::move(all), stop);
+    auto answer = ask(url, *std::move(text), std::move(all), stop);
     if (!answer) return answer;
-    nonces().note(url, answer->dpop_nonce);
+    const bool noted = nonces().note(url, answer->dpop_nonce);
     const bool other = answer->body.is_object() &&
                        answer->body.contains("error") &&
                        answer->body.at("error") == "use_dpop_nonce";
-    if (again || !other || answer->dpop_nonce.empty()) return answer;
+    if (again || !other || !noted) return answer;
   }
 }
 

@@ -5,6 +5,7 @@
 // internet, to the server's own host, and to what the configuration allows.
 // Loopback is open only to a server that is itself there.
 
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -29,6 +30,10 @@ struct reach_answer {
   std::string dpop_nonce{};  ///< that the next proof has to hold
 };
 
+/// Writes what is sent, for each attempt anew: a signature in it may be good
+/// for one alone.
+using body_maker = std::function<expected<std::string>()>;
+
 class reach {
  public:
   /// `allowed`: endpoints beside the public internet (`tools.fetch.allow`).
@@ -43,7 +48,7 @@ class reach {
                              const std::stop_token& stop) const;
   /// With a proof of `key`, if that is not null (RFC 9449): once more if the
   /// answer wants another one, never more often.
-  expected<reach_answer> post(const std::string& url, std::string body,
+  expected<reach_answer> post(const std::string& url, const body_maker& body,
                               std::vector<std::string> headers,
                               const std::stop_token& stop,
                               const signing_key* key = nullptr) const;

@@ -77,8 +77,8 @@ expected<login> sign_in(const sign_in_options& x) {
   if (!asked) return unexpected{asked.error()};
   const auto from = find_giver({x.server, x.issuer}, *asked, to, x.stop);
   if (!from) return unexpected{from.error()};
-  const auto bound = binds_token(from->bound_only ? dpop_use::always : x.dpop,
-                                 from->at.proof_algorithms);
+  const auto bound =
+      binds_token(x.dpop, from->bound_only, from->at.proof_algorithms);
   if (!bound) return unexpected{bound.error()};
   auto back = way_back::open(x.port);
   if (!back) return unexpected{std::move(back.error())};

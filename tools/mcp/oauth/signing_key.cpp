@@ -2,6 +2,7 @@
 #include "tools/mcp/oauth/signing_key.hpp"
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include <openssl/core_names.h>
 #include <openssl/ecdsa.h>
 #include <openssl/err.h>
+#include <openssl/obj_mac.h>
 #include <openssl/pem.h>
 #include <openssl/rsa.h>
 #include <openssl/x509.h>
@@ -31,6 +33,7 @@ struct freer {
 };
 using bio_ptr = std::unique_ptr<BIO, freer<BIO_free>>;
 using digest_ptr = std::unique_ptr<EVP_MD_CTX, freer<EVP_MD_CTX_free>>;
+using context_ptr = std::unique_ptr<EVP_PKEY_CTX, freer<EVP_PKEY_CTX_free>>;
 using number_ptr = std::unique_ptr<BIGNUM, freer<BN_free>>;
 using pair_ptr = std::unique_ptr<ECDSA_SIG, freer<ECDSA_SIG_free>>;
 
@@ -40,6 +43,7 @@ unexpected unfit(std::string why) {
       .code = errc::invalid_config, .op = "mcp", .message = std::move(why)}};
 }
 
+/// Not for want of a good key: `of` has looked at that.
 [[noreturn]] void give_up() {
   ::ERR_clear_error();
   throw std::runtime_error{"OpenSSL does not sign"};
@@ -48,18 +52,33 @@ unexpected unfit(std::string why) {
 /// A passphrase is never asked for: there may be no terminal.
 int no_passphrase(char*, int, int, void*) { return -1; }
 
+/// Another curve of as many bits has another name: secp256k1.
+std::vector<std::string> algorithms_of_curve(EVP_PKEY* key) {
+  std::array<char, 80> name{};
+  if (::EVP_PKEY_get_group_name(key, name.data(), name.size(), nullptr) != 1)
+    return {};
+  const std::string_view curve{name.data()};
+  if (curve == SN_X9_62_prime256v1) return {"ES256"};
+  if (curve == SN_secp384r1) return {"ES384"};
+  return {};
+}
+
 std::vector<std::string> algorithms_of(EVP_PKEY* key) {
   switch (EVP_PKEY_get_base_id(key)) {
     case EVP_PKEY_RSA:
       if (EVP_PKEY_get_bits(key) < least_rsa_bits) return {};
       return {"RS256", "PS256"};
     case EVP_PKEY_ED25519: return {"EdDSA"};
-    case EVP_PKEY_EC:
-      if (EVP_PKEY_get_bits(key) == 256) return {"ES256"};
-      if (EVP_PKEY_get_bits(key) == 384) return {"ES384"};
-      return {};
+    case EVP_PKEY_EC: return algorithms_of_curve(key);
     default: return {};
   }
+}
+
+/// Whether its parts belong together: one that does not must not be found out
+/// where it is used.
+bool is_whole(EVP_PKEY* key) {
+  const context_ptr context{::EVP_PKEY_CTX_new(key, nullptr)};
+  return context && ::EVP_PKEY_pairwise_check(context.get()) == 1;
 }
 
 /// RFC 7518, 3.4: both numbers at their full length.
@@ -120,6 +139,8 @@ expected<signing_key> signing_key::of(EVP_PKEY* owned) {
     return unfit(
         "is a key of a kind that is not used: take P-256, P-384, Ed25519, or "
         "RSA of 2,048 bits or more");
+  if (!is_whole(key.get()))
+    return unfit("is a key that does not sign: its parts do not fit together");
   return signing_key{std::move(key), std::move(all)};
 }
 

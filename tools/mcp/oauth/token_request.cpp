@@ -63,7 +63,7 @@ bool is_token(const std::string& x) {
 }
 
 expected<reach_answer> send_form(const client& who, const std::string& url,
-                                 fields all, const reach& to,
+                                 const form_maker& form, const reach& to,
                                  const signing_key* key,
                                  const std::stop_token& stop) {
   std::vector<std::string> headers{
@@ -73,19 +73,26 @@ expected<reach_answer> send_form(const client& who, const std::string& url,
         percent_encoded(who.id) + ":" + percent_encoded(who.secret);
     add_secret(to_base64(pair));
     headers.push_back("Authorization: Basic " + to_base64(pair));
-  } else {
-    if (!who.id.empty()) all.emplace_back("client_id", who.id);
-    if (who.auth == "client_secret_post")
-      all.emplace_back("client_secret", who.secret);
   }
-  return to.post(url, form_of(all), std::move(headers), stop, key);
+  const auto body = [&]() -> expected<std::string> {
+    auto all = form();
+    if (!all) return unexpected{std::move(all.error())};
+    if (who.auth != "client_secret_basic" && !who.id.empty())
+      all->emplace_back("client_id", who.id);
+    if (who.auth == "client_secret_post")
+      all->emplace_back("client_secret", who.secret);
+    return form_of(*all);
+  };
+  return to.post(url, body, std::move(headers), stop, key);
 }
 
 expected<reach_answer> send_form(const login& x, const std::string& url,
-                                 fields all, const reach& to,
+                                 const fields& all, const reach& to,
                                  const std::stop_token& stop) {
   const auto key = dpop_key_of(x);
-  return send_form(x.as, url, std::move(all), to, key ? &*key : nullptr, stop);
+  return send_form(
+      x.as, url, [&] { return expected<fields>{all}; }, to,
+      key ? &*key : nullptr, stop);
 }
 
 expected<void> take_tokens(login& x, const reach_answer& answer) {

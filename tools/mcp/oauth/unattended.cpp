@@ -8,7 +8,6 @@
 #include "runtime/base/clock.hpp"
 #include "runtime/base/secrets.hpp"
 #include "runtime/base/text.hpp"
-#include "tools/builtin/web/url.hpp"
 #include "tools/mcp/oauth/grants.hpp"
 #include "tools/mcp/oauth/token_request.hpp"
 
@@ -45,23 +44,6 @@ std::string list_of(const std::vector<std::string>& all) {
   return with_dots(out, 200);
 }
 
-std::string host_of(std::string_view url) {
-  const auto parsed = tools::parse_url(url);
-  return parsed ? parsed->host : std::string{};
-}
-
-/// A token that a person or a platform gave: nothing else stands in a form.
-expected<std::string> token_from(const secret_source& from) {
-  auto out = from();
-  if (!out) return out;
-  add_secret(*out);
-  if (!is_token(*out))
-    return stopped_at(errc::invalid_config,
-                      "what auth.token_file or auth.token_env gives is no "
-                      "token: it has blanks or line ends in it, or is empty");
-  return out;
-}
-
 /// Puts a secret into `who`, as the server takes it.
 expected<void> add_secret_to(client& who, const secret_source& from,
                              const authorization_server& at) {
@@ -90,19 +72,35 @@ unattended::unattended(unattended_options options)
     : options_{std::move(options)},
       to_{options_.server, open_to(options_), limit_of_request} {}
 
-expected<login> unattended::ask(const std::stop_token& stop) {
+expected<login> unattended::ask(const std::stop_token& stop, bool anew) {
+  if (anew) from_.reset();
   if (!from_)
     if (auto found = find(stop); !found)
       return unexpected{std::move(found.error())};
   auto all = what_is_asked(stop);
   if (!all) return unexpected{std::move(all.error())};
-  const auto& scope = options_.scope.empty() ? from_->scope : options_.scope;
+  const auto scope = options_.scope.empty() ? from_->scope : options_.scope;
   if (!scope.empty()) all->emplace_back("scope", scope);
   all->emplace_back("resource", from_->resource);
-  auto who = as_client(*all);
-  if (!who) return unexpected{std::move(who.error())};
-  const auto answer = send_form(*who, from_->at.token_endpoint, *std::move(all),
-                                to_, bound_to_ ? &*bound_to_ : nullptr, stop);
+  const auto who = as_client();
+  if (!who) return unexpected{who.error()};
+  const auto form = [&]() -> expected<fields> {
+    auto out = options_.private_key ? signed_by_key() : fields{};
+    if (out) out->insert(out->begin(), all->begin(), all->end());
+    return out;
+  };
+  const auto answer = send_form(*who, from_->at.token_endpoint, form, to_,
+                                bound_to_ ? &*bound_to_ : nullptr, stop);
+  auto out = answer ? taken(*answer, scope)
+                    : expected<login>{unexpected{answer.error()}};
+  // What was found out may be why: the next one looks again.
+  if (!out) from_.reset();
+  return out;
+}
+
+/// The token of an answer.
+expected<login> unattended::taken(const reach_answer& answer,
+                                  const std::string& scope) {
   login out;
   out.server = options_.server;
   out.resource = from_->resource;
@@ -110,13 +108,13 @@ expected<login> unattended::ask(const std::stop_token& stop) {
   out.token_endpoint = from_->at.token_endpoint;
   out.scope = scope;
   if (bound_to_) out.dpop_key = bound_to_->to_text();
-  out.bound_only =
-      bound_to_ && (from_->bound_only || options_.dpop == dpop_use::always);
-  // What was found out may be why: the next one looks again.
-  if (!answer || answer->status != ok) from_.reset();
-  if (!answer) return unexpected{answer.error()};
-  if (auto taken = take_tokens(out, *answer); !taken)
-    return unexpected{std::move(taken.error())};
+  out.bound_only = bound_to_ && (from_->bound_only || was_bound_ ||
+                                 options_.dpop == dpop_use::always);
+  if (auto done = take_tokens(out, answer); !done) {
+    secrets_.add(text_in(answer.body, "access_token"));
+    return unexpected{std::move(done.error())};
+  }
+  was_bound_ = out.bound_only;
   out.refresh_token.clear();
   return out;
 }
@@ -134,33 +132,49 @@ expected<void> unattended::find(const std::stop_token& stop) {
   from_ = *std::move(found);
   auto good = check_giver();
   const auto bound =
-      binds_token(from_->bound_only ? dpop_use::always : options_.dpop,
-                  from_->at.proof_algorithms);
+      binds_token(options_.dpop, from_->bound_only, from_->at.proof_algorithms);
   if (good && !bound) good = unexpected{bound.error()};
+  if (good) good = check_binding(*bound);
   if (!good) from_.reset();
   if (good && *bound && !bound_to_) bound_to_ = signing_key::make();
   if (good && !*bound) bound_to_.reset();
   return good;
 }
 
-/// A server that names somebody else's host must not get a secret there.
+/// A server that names somebody else must not get a secret there, nor what is
+/// signed for somebody else.
 expected<void> unattended::check_giver() const {
-  const auto& issuer = from_->at.issuer;
-  if (!options_.issuer.empty() || host_of(issuer) == host_of(options_.server))
+  const auto& at = from_->at;
+  const auto own = origin_of(options_.server);
+  if (!options_.issuer.empty() ||
+      (origin_of(at.issuer) == own && origin_of(at.token_endpoint) == own))
     return {};
-  return stopped_at(errc::invalid_config,
-                    "the server names " + with_dots(issuer, 200) +
-                        " as who gives its tokens: if that is right, say so "
-                        "in auth.issuer, for secrets are sent there");
+  return stopped_at(
+      errc::invalid_config,
+      "the server names " + with_dots(at.issuer, 200) +
+          " as who gives its tokens" +
+          (origin_of(at.issuer) == own
+               ? ", at " + with_dots(at.token_endpoint, 200)
+               : "") +
+          ": if that is right, say so in auth.issuer, for secrets are sent "
+          "there");
 }
 
-/// Who asks, with what shows it.
-expected<client> unattended::as_client(fields& all) const {
+/// A binding is never given up.
+expected<void> unattended::check_binding(bool binds) const {
+  if (binds || !was_bound_) return {};
+  return stopped_at(errc::invalid_request,
+                    from_->at.issuer +
+                        " has bound tokens to a key (DPoP), and says now that "
+                        "it cannot: if that is right, start Riffle anew");
+}
+
+/// Who asks; a key shows it in the form, see `signed_by_key`.
+expected<client> unattended::as_client() const {
   client out;
   out.id = options_.client_id;
   if (options_.private_key) {
-    if (auto done = sign_in_with_key(out, all); !done)
-      return unexpected{std::move(done.error())};
+    out.auth = "private_key_jwt";
   } else if (options_.client_secret) {
     if (auto done = add_secret_to(out, options_.client_secret, from_->at);
         !done)
@@ -170,7 +184,7 @@ expected<client> unattended::as_client(fields& all) const {
 }
 
 /// RFC 7523, 2.2.
-expected<void> unattended::sign_in_with_key(client& who, fields& all) const {
+expected<fields> unattended::signed_by_key() {
   const auto pem = options_.private_key();
   if (!pem) return unexpected{pem.error()};
   add_secret(*pem);
@@ -197,23 +211,33 @@ expected<void> unattended::sign_in_with_key(client& who, fields& all) const {
   json header = {{"typ", "JWT"}};
   if (!options_.key_id.empty()) header["kid"] = options_.key_id;
   auto signed_text = key->token(*algorithm, std::move(header),
-                                {{"iss", who.id},
-                                 {"sub", who.id},
+                                {{"iss", options_.client_id},
+                                 {"sub", options_.client_id},
                                  {"aud", at.issuer},
                                  {"iat", now},
                                  {"exp", now + life_of_assertion},
                                  {"jti", random_text(id_bytes)}});
-  add_secret(signed_text);
-  who.auth = "private_key_jwt";
-  all.emplace_back("client_assertion_type", assertion_type);
-  all.emplace_back("client_assertion", std::move(signed_text));
-  return {};
+  secrets_.add(signed_text);
+  return fields{{"client_assertion_type", assertion_type},
+                {"client_assertion", std::move(signed_text)}};
 }
 
-expected<fields> unattended::what_is_asked(const std::stop_token& stop) const {
+/// That a person or a platform gave: nothing else stands in a form.
+expected<std::string> unattended::identity_token() {
+  auto out = options_.identity();
+  if (!out) return out;
+  secrets_.add(*out);
+  if (!is_token(*out))
+    return stopped_at(errc::invalid_config,
+                      "what auth.token_file or auth.token_env gives is no "
+                      "token: it has blanks or line ends in it, or is empty");
+  return out;
+}
+
+expected<fields> unattended::what_is_asked(const std::stop_token& stop) {
   if (options_.grant == unattended_grant::client_credentials)
     return fields{{"grant_type", "client_credentials"}};
-  auto identity = token_from(options_.identity);
+  auto identity = identity_token();
   if (identity && options_.grant == unattended_grant::enterprise)
     identity = exchanged(*identity, stop);
   if (!identity) return unexpected{std::move(identity.error())};
@@ -223,7 +247,7 @@ expected<fields> unattended::what_is_asked(const std::stop_token& stop) const {
 /// What a person's company says about this server: an ID-JAG, for the token of
 /// its identity provider.
 expected<std::string> unattended::exchanged(const std::string& identity,
-                                            const std::stop_token& stop) const {
+                                            const std::stop_token& stop) {
   const auto at = find_server(options_.idp, to_, stop);
   if (!at) return unexpected{at.error()};
   client who;
@@ -236,8 +260,9 @@ expected<std::string> unattended::exchanged(const std::string& identity,
              {"subject_token", identity},    {"subject_token_type", id_token}};
   const auto& scope = options_.scope.empty() ? from_->scope : options_.scope;
   if (!scope.empty()) all.emplace_back("scope", scope);
-  const auto answer =
-      send_form(who, at->token_endpoint, std::move(all), to_, nullptr, stop);
+  const auto answer = send_form(
+      who, at->token_endpoint, [&] { return expected<fields>{all}; }, to_,
+      nullptr, stop);
   if (!answer) return unexpected{answer.error()};
   if (answer->status != ok)
     return stopped_at(errc::approval_denied,
@@ -245,7 +270,7 @@ expected<std::string> unattended::exchanged(const std::string& identity,
                       "auth.token_file or auth.token_env: " +
                           words_of(*answer));
   auto out = text_in(answer->body, "access_token");
-  add_secret(out);
+  secrets_.add(out);
   if (!is_token(out) ||
       text_in(answer->body, "issued_token_type") != std::string_view{id_jag})
     return stopped_at(errc::invalid_request,

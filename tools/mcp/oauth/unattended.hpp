@@ -15,6 +15,7 @@
 #include "tools/mcp/oauth/dpop.hpp"
 #include "tools/mcp/oauth/giver.hpp"
 #include "tools/mcp/oauth/login.hpp"
+#include "tools/mcp/oauth/passing_secrets.hpp"
 
 namespace riffle::mcp::oauth {
 
@@ -32,8 +33,8 @@ struct unattended_options {
   std::string server{};                ///< URL
   std::vector<std::string> headers{};  ///< of each request to the server
   std::vector<endpoint> allowed{};     ///< see `reach`
-  /// Who gives the tokens. Empty: whom the server names, if that is on the
-  /// server's own host: no secret goes where nobody has sent it.
+  /// Who gives the tokens. Empty: whom the server names, if that is at the
+  /// server's own host and port: no secret goes where nobody has sent it.
   std::string issuer{};
   std::string scope{};  ///< empty: what the server asks for
   std::string client_id{};
@@ -53,23 +54,29 @@ class unattended {
  public:
   explicit unattended(unattended_options options);
 
-  /// Another token, which nothing refreshes: one asks again.
+  /// Another token, which nothing refreshes: one asks again. `anew`: nobody
+  /// took the last one, so it is looked up again who gives them.
   /// `approval_denied`: somebody has said no; anything else may pass.
-  expected<login> ask(const std::stop_token& stop);
+  expected<login> ask(const std::stop_token& stop, bool anew = false);
 
  private:
   expected<void> find(const std::stop_token& stop);
   expected<void> check_giver() const;
-  expected<client> as_client(fields& all) const;
-  expected<void> sign_in_with_key(client& who, fields& all) const;
-  expected<fields> what_is_asked(const std::stop_token& stop) const;
+  expected<void> check_binding(bool binds) const;
+  expected<client> as_client() const;
+  expected<fields> signed_by_key();
+  expected<login> taken(const reach_answer& answer, const std::string& scope);
+  expected<fields> what_is_asked(const std::stop_token& stop);
+  expected<std::string> identity_token();
   expected<std::string> exchanged(const std::string& identity,
-                                  const std::stop_token& stop) const;
+                                  const std::stop_token& stop);
 
   const unattended_options options_;
   const reach to_;
   std::optional<giver> from_;
   std::optional<signing_key> bound_to_;
+  bool was_bound_ = false;  ///< a token was, so each one has to be
+  passing_secrets secrets_;
 };
 
 }  // namespace riffle::mcp::oauth

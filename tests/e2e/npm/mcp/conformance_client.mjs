@@ -84,6 +84,11 @@ async function login(...more) {
 async function riffleOnceIn(...words) {
   for (let i = 0; ; ++i) {
     const out = riffle(...words);
+    const giver = /the server names (\S+) as who gives/.exec(said);
+    if (giver && i < 2) {
+      settings.push("--set", `mcp.t.auth.issuer=${giver[1]}`);
+      continue;
+    }
     const hint = /riffle mcp login t(?: --scope \\?"([^"\\]*)\\?")?/.exec(said);
     if (!hint || i === 2) return out;
     if (!(await login(...(hint[1] ? ["--scope", hint[1]] : [])))) return out;
