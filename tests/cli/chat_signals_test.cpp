@@ -131,7 +131,7 @@ TEST_CASE("who went to the input line by Tab is there behind fg, too") {
   if (!riffle::testing::has_terminals())
     return riffle::testing::skip(riffle::testing::no_terminals);
   const odd_place at{writes_it};
-  terminal_program riffle{at.folder.path(), {"chat", "--no-color"}, 80};
+  terminal_program riffle{at.folder.path(), {"chat", "--no-color"}, 120};
   REQUIRE(riffle.read_next("\x1b[?2004h"));
   riffle.type("go\r");
   REQUIRE(riffle.read_next(question));

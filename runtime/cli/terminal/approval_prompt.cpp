@@ -93,6 +93,7 @@ void approval_prompt::ask() {
   file_ = file_mark_now();
   outdated_ = false;
   keys_ = {};
+  count_continues();
   continued_ = times_continued();
   has_picture_ = true;
   open_gate();
