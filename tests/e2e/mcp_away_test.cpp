@@ -163,7 +163,8 @@ TEST_CASE("who waits for a server ends with its signal, and its limit") {
       liar("agents = [\"default\"]\nstartup_timeout = \"10m\"\n", "mute") +
           "[agents.free]\ntools = [\"read\"]\n");
   program run{installed_riffle(), folder, {"run", "go"}};
-  REQUIRE(eventually([&] { return has(run.err(), "is waited for: 10m"); }));
+  REQUIRE(
+      eventually([&] { return has(run.err(), "at most (startup_timeout)"); }));
   run.signal(SIGTERM);
   CHECK(run.wait().status == 130);
   // The wait is a part of the limit, so nothing is left for the run.
