@@ -37,18 +37,38 @@ bool is_named_by_others(std::string_view command) {
          (row->what == runs::next || row->what == runs::script);
 }
 
-/// Whatever follows it, it runs nothing else and changes nothing.
+/// Whatever follows it, it runs nothing else, and writes and sets nothing.
 bool is_harmless(std::string_view command) {
-  const auto* row = find_command(command);
-  return row != nullptr && row->what == runs::nothing &&
-         !matches_any("touch mkdir rmdir kill", command);
+  return matches_any(
+      "echo : true false cd pwd ls dir cat head tail wc grep egrep fgrep which "
+      "whereis type basename dirname realpath readlink stat df du seq sleep "
+      "cut tr diff cmp comm nl fold md5sum sha1sum sha256sum uname whoami id "
+      "uptime free ps",
+      command);
+}
+
+/// Git writes what it shows to any file (`git log --output=x`), by the option
+/// or the beginning of one.
+bool tells_git_to_write(std::string_view line) {
+  const auto is_output = [](const shell_word& x) {
+    const std::string_view word = x.text;
+    if (!word.starts_with("--"))
+      return word.starts_with('-') && word.find('o') != word.npos;
+    const auto name = word.substr(0, word.find('='));
+    return name.size() > 2 &&
+           std::string_view{"--output-directory"}.starts_with(name);
+  };
+  return std::ranges::any_of(shell_parts(line).parts, [&](const auto& part) {
+    return !part.empty() && part.front().text == "git" &&
+           std::ranges::any_of(part, is_output);
+  });
 }
 
 /// Its first word names what it does; with others it is what is acted on, and
 /// the words behind it mean anything (`rm x *`, `curl URL *`, `cp x *`).
 bool has_subcommands(std::string_view command) {
   return matches_any(
-      "git hg svn gh glab cargo rustup go npm pnpm yarn pip pip3 pipx uv "
+      "git gh glab cargo rustup go npm pnpm yarn pip pip3 pipx uv "
       "poetry "
       "apt apt-get dnf yum zypper pacman apk brew snap flatpak systemctl "
       "dotnet gem bundle mix composer terraform conda nix find rg",
@@ -80,33 +100,46 @@ bool is_build_option(std::string_view word) {
   if (word.starts_with("--"))
     return matches_any(
         "--keep-going --silent --quiet --verbose --no-print-directory "
-        "--output-on-failure --parallel --test-dir --target",
+        "--output-on-failure --parallel --target",
         word);
   const auto letters = word.substr(1, word.find_last_not_of("0123456789"));
-  return word == "-C" ||
-         (!letters.empty() &&
-          letters.find_first_not_of("jklsqvnxBV") == letters.npos);
+  return !letters.empty() &&
+         letters.find_first_not_of("jklsqvnxBV") == letters.npos;
+}
+
+/// How a program is told in which folder it finds its rules.
+std::string_view folder_option(std::string_view builder) {
+  if (builder == "cmake") return "--build";
+  if (builder == "ctest") return "--test-dir";
+  return builder == "pytest" ? std::string_view{} : "-C";
 }
 
 /// A plain line that builds or tests what the project's own files say, and
-/// nothing else: its pattern, else nothing.
+/// nothing else: its pattern, else nothing. The folder that holds those files
+/// is a part of it, and stands first.
 std::string pattern_of_build(std::string_view plain) {
-  const auto first = plain.substr(0, plain.find(' '));
+  const auto take = [&] {
+    const auto word = plain.substr(0, plain.find(' '));
+    plain.remove_prefix(std::min(word.size() + 1, plain.size()));
+    return word;
+  };
+  const auto first = take();
+  if (first != "cmake" && !is_builder(first)) return {};
   std::string out{first};
-  auto rest = plain.substr(first.size());
-  constexpr std::string_view build = " --build";
-  if (first == "cmake" && (rest == build || rest.starts_with(" --build "))) {
-    out += build;
-    rest.remove_prefix(build.size());
-  } else if (!is_builder(first)) {
+  const auto option = folder_option(first);
+  if (!option.empty() && plain.substr(0, plain.find(' ')) == option) {
+    out += " " + std::string{take()};
+    const auto folder = take();
+    if (folder.starts_with('-') || folder.empty() || !is_target(folder))
+      return {};
+    out += " " + std::string{folder};
+  } else if (first == "cmake") {
     return {};
   }
-  while (!rest.empty()) {
-    rest.remove_prefix(1);
-    const auto word = rest.substr(0, rest.find(' '));
+  while (!plain.empty()) {
+    const auto word = take();
     if (word.starts_with('-') ? !is_build_option(word) : !is_target(word))
       return {};
-    rest.remove_prefix(word.size());
   }
   return out + " *";
 }
@@ -219,6 +252,7 @@ std::string script_of_line(std::string_view line) {
 
 bool always_matches(std::string_view pattern, const rule_subject& subject) {
   if (pattern.empty()) return false;
+  if (subject.shell && tells_git_to_write(subject.text)) return false;
   if (subject.shell && !runs_only_itself(subject.text)) return false;
   // Others let what follows mean anything.
   const auto command = pattern.substr(0, pattern.find(' '));

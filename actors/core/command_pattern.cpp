@@ -22,6 +22,17 @@ std::string joined(std::string_view command, shell_words rest) {
   return out;
 }
 
+/// Whether what the shell makes of a word may begin so.
+bool may_begin_with(std::string_view word, std::string_view begin) {
+  for (std::size_t i = 0; i < begin.size(); ++i) {
+    if (i == word.size()) return false;
+    if (std::string_view{"*[{~$"}.find(word[i]) != std::string_view::npos)
+      return true;
+    if (word[i] != '?' && word[i] != begin[i]) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string_view without_folders(std::string_view x) {
@@ -86,7 +97,7 @@ may_be command_pattern::fits_as_it_is(shell_words x) const {
 bool command_pattern::may_name(std::string_view text) const {
   if (names(text)) return true;
   if (text.find_first_of("*?[{~") == std::string_view::npos) return false;
-  if (open_ended_) return true;
+  if (open_ended_) return may_begin_with(text, short_command_);
   std::string pattern{text};
   for (auto& c : pattern)
     if (std::string_view{"[]{}~"}.find(c) != std::string_view::npos) c = '*';

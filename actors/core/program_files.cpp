@@ -11,8 +11,14 @@ namespace riffle::core {
 
 namespace {
 
+/// A pattern of names that begin alike.
+bool is_choice(const shell_word& x, std::string_view name) {
+  return x.kind == word_kind::glob && !name.starts_with('*');
+}
+
 /// The path of a program that the rule names; `docs/rm.md` is none. A pattern,
-/// or what expands, is one in a folder of programs.
+/// or what expands, is one in a folder of programs; a folder of any name may
+/// lead there.
 bool is_its_file(const shell_word& x, const command_pattern& rule) {
   const auto slash = x.text.rfind('/');
   if (rule.any() || slash == std::string::npos) return false;
@@ -20,17 +26,19 @@ bool is_its_file(const shell_word& x, const command_pattern& rule) {
   if (!is_plain(x) &&
       std::string_view{x.text}.substr(0, slash).ends_with("bin"))
     return rule.may_name(name) || name.find('$') != name.npos;
+  if (is_choice(x, name)) return rule.may_name(name);
   const auto dot = std::min(name.find('.'), name.size());
   return rule.names(name) &&
          name.find_first_not_of("0123456789.", dot) == name.npos;
 }
 
-/// Shows names, sizes or digests of files, or words, and never what is in them.
+/// Shows names or sizes of files, or words, and never what is in them, whatever
+/// its options (`file -f`, `md5sum -c` and `du --files0-from` show lines).
 bool only_looks(std::string_view name) {
   return matches_any(
-      "ls dir stat file test [ [[ echo printf : true false which whereis type "
-      "whatis basename dirname realpath readlink du df cmp md5sum sha1sum "
-      "sha256sum mkdir rmdir touch cd pushd popd pwd hash",
+      "ls dir stat test [ [[ echo printf : true false which whereis type "
+      "basename dirname realpath readlink df mkdir rmdir touch cd pushd popd "
+      "pwd hash",
       name);
 }
 

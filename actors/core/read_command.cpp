@@ -70,6 +70,17 @@ bool all_digits(std::string_view x) {
          std::ranges::all_of(x, [](char c) { return c >= '0' && c <= '9'; });
 }
 
+/// "%G?", also with a sign of git's between ("%+G?"); a key to sort by.
+bool checks_signature(std::string_view value) {
+  if (value.find("signature") != value.npos) return true;
+  for (auto at = value.find('%'); at != value.npos;
+       at = value.find('%', at + 1)) {
+    const auto next = value.find_first_not_of("+- ", at + 1);
+    if (next != value.npos && value[next] == 'G') return true;
+  }
+  return false;
+}
+
 /// Goes through what stands behind a program's name.
 class argument_reader {
  public:
@@ -103,10 +114,8 @@ class argument_reader {
   /// A signature is checked by a program that the person's settings name; a
   /// time zone may be any file.
   bool take_value(std::string_view value) {
-    const bool git = options_.name.starts_with("git ");
-    const auto* const unwanted = git ? "%G" : "TZ";
-    return (!git && options_.name != "date") ||
-           value.find(unwanted) == std::string_view::npos;
+    if (options_.name.starts_with("git ")) return !checks_signature(value);
+    return options_.name != "date" || value.find("TZ") == value.npos;
   }
 
   bool take_next() { return !left_.empty() && take_value(take()); }

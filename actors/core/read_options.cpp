@@ -225,7 +225,8 @@ const std::array plain_programs = {
         operands::formats)),
 };
 
-/// What all commands of git take that show changes.
+/// What all commands of git take that show changes. `-U` is left out: its value
+/// is attached or none, and the next word a path.
 std::vector<std::string_view> with_changes(
     std::vector<std::string_view> others) {
   for (const auto* x : {"stat?",
@@ -240,7 +241,7 @@ std::vector<std::string_view> with_changes(
                         "color?",
                         "no-color",
                         "word-diff?",
-                        "unified=",
+                        "unified?",
                         "ignore-all-space",
                         "ignore-space-change",
                         "ignore-space-at-eol",
@@ -295,7 +296,7 @@ std::vector<std::string_view> with_history() {
                        "topo-order",
                        "date-order",
                        "date=",
-                       "format=",
+                       "format?",
                        "pretty?",
                        "left-right",
                        "cherry-pick",
@@ -327,7 +328,7 @@ const std::array git_commands = {
                  .bundles = false,
                  .counts = true,
                  .flags = change_flags,
-                 .values = "nUSG",
+                 .values = "nSG",
                  .longs = with_history()},
     read_options{.name = "git show",
                  .rest = operands::revisions,
@@ -336,7 +337,7 @@ const std::array git_commands = {
                  .bundles = false,
                  .counts = true,
                  .flags = change_flags,
-                 .values = "nUSG",
+                 .values = "nSG",
                  .longs = with_history()},
     read_options{.name = "git diff",
                  .rest = operands::revisions,
@@ -344,7 +345,7 @@ const std::array git_commands = {
                  .own_place = true,
                  .bundles = false,
                  .flags = change_flags,
-                 .values = "USG",
+                 .values = "SG",
                  .longs = with_changes(
                      {"cached", "staged", "merge-base", "exit-code", "quiet"})},
     read_options{.name = "git branch --list",

@@ -22,14 +22,86 @@ TEST_CASE("the pattern of a command is its first words") {
   CHECK(always_pattern(command("git status")) == "git status *");
   CHECK(always_pattern(command("make")) == "make *");
   CHECK(always_pattern(command("make -j2 test")) == "make *");
-  CHECK(always_pattern(command("ninja -C build riffle")) == "ninja *");
-  CHECK(always_pattern(command("ctest --test-dir build -j4")) == "ctest *");
-  CHECK(always_pattern(command("cmake --build build -j2")) ==
-        "cmake --build *");
+  CHECK(always_pattern(command("ninja riffle")) == "ninja *");
   CHECK(always_pattern(command("ls -la docs")) == "ls *");
   CHECK(always_pattern(command("find src -name x")) == "find src *");
   CHECK(always_pattern(command("npm run build -- -x")) == "npm run build *");
   CHECK(always_pattern(command("cargo test")) == "cargo test *");
+}
+
+TEST_CASE("where something is built is a part of the pattern") {
+  for (const std::string folder :
+       {"make -C lib", "gmake -C lib", "ninja -C lib/a", "ctest --test-dir lib",
+        "cmake --build lib"}) {
+    CAPTURE(folder);
+    CHECK(always_pattern(command(folder)) == folder + " *");
+    CHECK(always_pattern(command(folder + " -j2 all")) == folder + " *");
+    CHECK(always_matches(folder + " *", command(folder + " -j4")));
+    const auto program = folder.substr(0, folder.find(' '));
+    CHECK_FALSE(always_matches(program + " *", command(folder)));
+    CHECK_FALSE(always_matches(folder + " *", command(folder + "x")));
+    const auto option = folder.substr(0, folder.find_last_of(' '));
+    CHECK_FALSE(always_matches(option + " *", command(folder)));
+    CHECK_FALSE(always_matches(folder + " *", command(option + " x")));
+    CHECK_FALSE(always_matches(
+        folder + " *", command(folder + option.substr(program.size()) + " x")));
+  }
+  for (const auto* text : {"make -j2 -C evil",
+                           "make -Cevil",
+                           "make all -C evil",
+                           "make --directory=evil",
+                           "make --directory evil",
+                           "make -I evil",
+                           "make -Ievil",
+                           "make --include-dir=x",
+                           "make -f evil/m",
+                           "make -fm",
+                           "make --file=m",
+                           "make --makefile=m",
+                           "make --eval=x",
+                           "make A=b",
+                           "make -j2C evil",
+                           "ninja -j2 -C evil",
+                           "ninja -Cevil",
+                           "ctest -j2 --test-dir evil",
+                           "ctest --test-dir=evil",
+                           "make -C",
+                           "make -C -j",
+                           "make -C /x",
+                           "ninja -C ../x",
+                           "cmake --build"}) {
+    CAPTURE(text);
+    CHECK(always_pattern(command(text)).empty());
+    const std::string first{text, std::string_view{text}.find(' ')};
+    CHECK_FALSE(always_matches(first + " *", command(text)));
+  }
+}
+
+TEST_CASE("a pattern lets no program write what it only reads at first") {
+  for (const auto* text :
+       {"uniq a.txt", "uniq a.txt f.txt", "file a", "file -C -m a.txt",
+        "date -u", "date -s x", "hostname -f", "hostname x", "case x",
+        "whatis x", "touch a", "kill 1", "hg log -p", "svn diff a"}) {
+    CAPTURE(text);
+    CHECK(always_pattern(command(text)).empty());
+    const std::string first{text, std::string_view{text}.find(' ')};
+    CHECK_FALSE(always_matches(first + " *", command(text)));
+  }
+  CHECK(always_pattern(command("date")) == "date");
+  CHECK_FALSE(always_matches("date", command("date -s x")));
+  for (const std::string git : {"git log", "git diff", "git show"}) {
+    for (const auto* option :
+         {"--output=/x/y", "--output /x/y", "'--output=a b'", "--outp=x",
+          "--o=x", "\"--output=x\"", "-o x", "-po x", "-ox",
+          "--output-directory=x", "--output-d x", "--ext-diff", "-O x",
+          "--exec=x", "--open-files-in-pager=x"}) {
+      const auto line = git + " -p " + option;
+      CAPTURE(line);
+      CHECK(always_pattern(command(line)).empty());
+      CHECK_FALSE(always_matches(git + " *", command(line)));
+    }
+    CHECK(always_matches(git + " *", command(git + " -p --oneline -- out/o")));
+  }
 }
 
 TEST_CASE("no pattern is offered where it would say nothing") {
@@ -42,7 +114,7 @@ TEST_CASE("no pattern is offered where it would say nothing") {
         "",
         // What follows would be anything.
         "touch a", "mkdir -p a", "rm x", "mv a b", "chmod +x f",
-        "curl http://a/", "make CC=./s.sh", "make -C ../x", "ctest -S s.cmake",
+        "curl http://a/", "make CC=./s.sh", "ctest -S s.cmake",
         "ninja -f x.ninja", "cmake -P s.cmake", "./make test", "gcc foo.c",
         "zip x.zip a", "npm run", "../build.sh fast", "/x/build.sh fast",
         // What runs is not the file's, or means more than a word.

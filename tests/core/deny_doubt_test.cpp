@@ -345,3 +345,39 @@ TEST_CASE("nothing is known of a subject: a deny rule may name it") {
   CHECK(core::judge_call(unknown, allow, {{"src/*", ask}}) ==
         judgement{ask, {}});
 }
+
+TEST_CASE("what a compound command reads is read, and what shows content") {
+  const std::vector<approval_rule> no_zap = {{"zap*", deny}};
+  for (const auto* x : {"{ cat; } < /bin/zap > y; chmod +x y; ./y",
+                        "(cat) < /bin/zap > y",
+                        "while read -r l; do echo \"$l\"; done < /bin/zap > y",
+                        "until ! read -r l; do echo a; done < /bin/zap > y",
+                        "if true; then cat; fi < /bin/zap > y",
+                        "for i in 1; do cat; done < /bin/zap > y",
+                        "case x in x) cat;; esac < /bin/zap > y",
+                        "f() { cat; } < /bin/zap; f > y",
+                        "{ cat; } 0<> /bin/zap > y",
+                        "{ { cat; } } < /bin/zap > y",
+                        "! { cat; } < /bin/zap > y",
+                        "{ cat; } > y < /bin/zap",
+                        "cd /bin; { cat; } < zap > /tmp/y",
+                        "cmp -l zeros /bin/zap | awk '{ print $3 }'",
+                        "file -f /bin/zap",
+                        "du --files0-from=/bin/zap",
+                        "md5sum -c /bin/zap",
+                        "sha256sum --check /bin/zap",
+                        "cat d/za* > y",
+                        "cat d/?ap > y",
+                        "{ cat; } < d/z?p > y"}) {
+    CAPTURE(x);
+    CHECK(is_held(x, no_zap));
+  }
+  for (const auto* x :
+       {"{ cat; } < notes > y", "ls -l /bin/zap", "stat /bin/zap",
+        "cat d/* > y", "cat d/*.c > y", "cat d/b?n > y",
+        "while read -r l; do :; done < list"}) {
+    CAPTURE(x);
+    CHECK(of(x, allow, no_zap).in_doubt.empty());
+    CHECK(of(x, allow, no_zap).policy != deny);
+  }
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Programs that read and have a way to write, to run or to set: which words of
 // them are no reads.
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -107,4 +108,30 @@ TEST_CASE("a second reading of a program that sorts, compares or counts") {
     CAPTURE(line);
     CHECK_FALSE(riffle::core::as_read_command(line, list));
   }
+}
+
+TEST_CASE("the value of an option of git may be attached only") {
+  using list = std::vector<std::string>;
+  const auto usual = riffle::config::with_tool_defaults("bash", {}).read_only;
+  const auto places = [&](std::string_view line) {
+    const auto x = riffle::core::as_read_command(line, usual);
+    REQUIRE(x);
+    return x->places;
+  };
+  for (const std::string command : {"git diff", "git log", "git show"})
+    for (const std::string option :
+         {"--unified", "--unified=3", "--stat", "--color", "--word-diff",
+          "--find-renames", "--find-copies", "--abbrev", "--dirstat",
+          "--relative", "-M", "-C"}) {
+      CAPTURE(command, option);
+      CHECK(places(command + " " + option + " /x/f") == list{"/x/f"});
+    }
+  for (const std::string option : {"--pretty", "--format", "--branches",
+                                   "--tags", "--remotes", "--decorate"})
+    CHECK(places("git log " + option + " /x/f") == list{"/x/f"});
+  for (const std::string option :
+       {"--porcelain", "--untracked-files", "--ignored", "--column"})
+    CHECK(places("git status " + option + " /x/f") == list{"/x/f"});
+  CHECK(places("diff --unified --color a b") == list{"a", "b"});
+  CHECK(places("diff -U 3 a b") == list{"a", "b"});
 }

@@ -44,6 +44,8 @@ std::vector<std::string> quiet_environment(
   for (const auto* entry :
        {"GIT_OPTIONAL_LOCKS=0", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0",
         "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "PAGER=cat",
+        // The person's own settings may name filters and other programs.
+        "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
         // `sort` of more than fits into memory would write files.
         "TMPDIR=/dev/null"})
     out.emplace_back(entry);
@@ -83,17 +85,34 @@ bool is_own(const fs::path& file, mode_t kind) {
          (about.st_mode & S_IFMT) == kind && about.st_uid == ::geteuid();
 }
 
+/// Whether all that git reads in this folder lies in it: no link, and no file
+/// that names another folder. Hooks are not read.
+bool holds_all_it_reads(const fs::path& git) {
+  constexpr int most = 32768;
+  std::error_code failed;
+  for (const auto* other : {"commondir", "objects/info/alternates"})
+    if (fs::exists(fs::symlink_status(git / other, failed))) return false;
+  fs::recursive_directory_iterator at{git, failed};
+  for (int seen = 0; !failed && at != fs::recursive_directory_iterator{};
+       at.increment(failed)) {
+    if (at.depth() == 0 && at->path().filename() == "hooks") {
+      at.disable_recursion_pending();
+      continue;
+    }
+    if (++seen > most || at->is_symlink(failed) || failed) return false;
+  }
+  return !failed;
+}
+
 bool is_own_repository(const fs::path& workspace) {
   constexpr std::size_t most = 65536;
   const auto git = workspace / ".git";
   const auto config = git / "config";
   std::error_code failed;
   if (!is_own(git, S_IFDIR) || !is_own(config, S_IFREG)) return false;
-  // Its settings would be another folder's.
-  if (fs::exists(fs::symlink_status(git / "commondir", failed))) return false;
   if (fs::file_size(config, failed) > most || failed) return false;
   const auto text = read_within(config);
-  return text && core::is_harmless_git_config(*text);
+  return text && core::is_harmless_git_config(*text) && holds_all_it_reads(git);
 }
 
 /// What stands in front of the words that the model gave.
@@ -104,7 +123,10 @@ std::vector<std::string> git_words(const std::string& program,
                                   "-c",         "core.fsmonitor=false",
                                   "-c",         "core.hooksPath=/dev/null",
                                   "-c",         "diff.autoRefreshIndex=false",
-                                  "-c",         "log.showSignature=false"};
+                                  "-c",         "log.showSignature=false",
+                                  "-c",         "gpg.program=/dev/null",
+                                  "-c",         "gpg.x509.program=/dev/null",
+                                  "-c",         "gpg.ssh.program=/dev/null"};
   const auto& name = given.size() > 1 ? given[1] : given[0];
   const bool changes = name == "diff" || name == "log" || name == "show";
   for (std::size_t i = 1; i < given.size(); ++i) {
