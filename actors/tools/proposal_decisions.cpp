@@ -53,6 +53,22 @@ bool is_as_shown(const storage::proposal_record& shown,
   return shown.basis.empty() || shown.basis == now.preview.basis;
 }
 
+/// What this process decides where it asks nobody; another one had asked.
+storage::decision_record decision_of(const run_spec& spec,
+                                     const storage::proposal_record& what) {
+  const bool approved = spec.approval == approve::all;
+  storage::decision_record out;
+  out.proposal = what.id;
+  out.how = approved ? events::proposal_outcome::approved
+                     : events::proposal_outcome::denied;
+  out.by = spec.approved_by;
+  if (!approved)
+    out.reason = spec.approval == approve::nobody ? nobody_there : not_allowed;
+  out.at = spec.wall();
+  if (approved) out.digest = what.digest;
+  return out;
+}
+
 }  // namespace
 
 bool still_holds(const storage::proposal_record& shown,
@@ -141,6 +157,10 @@ void proposal_tracker_state::on_restored_look(const undecided_call& x,
   if (seen.refused)
     return settle(shown, events::proposal_outcome::denied,
                   seen.failure->message);
+  if (spec->approval != approve::ask) {
+    self->send(peers.inbox, settle_proposal{decision_of(*spec, shown)});
+    return;
+  }
   if (seen.failure || shown.definition.empty()) return;
   if (shown.definition != seen.definition || shown.basis != seen.preview.basis)
     settle(shown, events::proposal_outcome::cancelled, stale_reason);
@@ -220,6 +240,14 @@ void proposal_tracker_state::replace(undecided_call x,
   x.outdated.reset();
   x.record.replaces = old;
   x.ahead = false;
+  if (spec->approval != approve::ask) {
+    run_entry told;
+    told.events = std::move(before);
+    self->send(peers.muxer, std::move(told));
+    const auto by_choice = decision_of(*spec, x.record);
+    return decide_at_once(x.call, seen, by_choice.how, by_choice.by,
+                          by_choice.reason, spec->approval == approve::nobody);
+  }
   const auto id = x.call.id;
   ask(waiting[id] = std::move(x), std::move(before));
 }
@@ -231,6 +259,8 @@ void proposal_tracker_state::resolve(undecided_call x,
                                      std::optional<changed_call> changed) {
   events::approval_resolved event{y.proposal, x.call.id, y.how,
                                   y.by,       y.reason,  {}};
+  event.unasked = spec->approval == approve::nobody &&
+                  y.by == spec->approved_by && y.reason == nobody_there;
   approval_decision out{x.call.id,
                         y.how == events::proposal_outcome::approved,
                         denial_text(y),

@@ -90,6 +90,41 @@ TEST_CASE("what waited when the process died still waits, by the same name") {
   CHECK(events_of(lines, "approval_resolved").size() == 1);
 }
 
+TEST_CASE("what waited is decided by the choice of who goes on with it") {
+  auto journal = std::make_shared<test_journal>();
+  proposal_id id;
+  {
+    approval_scene x{journal};
+    x.play({wants_act});
+    x.pass(1s);
+    id = x.undecided().at(0).what.id;
+  }
+  auto next = journal->crash(1);
+  next_life x{next};
+  x.approval = GENERATE(approve::all, approve::none, approve::nobody);
+  CAPTURE(static_cast<int>(x.approval));
+  SECTION("as it was shown") {}
+  SECTION("or as another one than was shown") { x.act->from = "another"; }
+  SECTION("but a person was faster") {
+    x.decide(id, proposal_outcome::denied);
+    x.approval = approve::all;
+  }
+  const auto late = x.undecided().empty();
+  x.go_on();
+  x.run_out();
+  const bool approved = x.approval == approve::all && !late;
+  CHECK(x.act->acted.size() == (approved ? 1 : 0));
+  CHECK(x.undecided().empty());
+  const auto lines = log_of(*next, "run_1");
+  check_log(lines);
+  const auto resolved = events_of(lines, "approval_resolved");
+  REQUIRE_FALSE(resolved.empty());
+  const auto& last = resolved.back().at("data");
+  CHECK(last.at("decision") == (approved ? "approved" : "denied"));
+  CHECK(last.value("unasked", false) == (x.approval == approve::nobody));
+  x.check();
+}
+
 TEST_CASE("what waited and may not run by the rules of now is denied") {
   auto journal = std::make_shared<test_journal>();
   proposal_id id;

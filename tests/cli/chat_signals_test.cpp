@@ -109,6 +109,38 @@ TEST_CASE("keys that came together with fg answer no question") {
   CHECK(riffle.finish() == 0);
 }
 
+TEST_CASE("a key that came together with Ctrl-Z answers no question") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const bool chats = GENERATE(true, false);
+  CAPTURE(chats);
+  const odd_place at{writes_it};
+  terminal_program riffle{
+      at.folder.path(),
+      chats ? std::vector<std::string>{"chat", "--no-color"}
+            : std::vector<std::string>{"run", "--no-color", "go"},
+      80};
+  if (chats) {
+    REQUIRE(riffle.read_next("\x1b[?2004h"));
+    riffle.type("go\r");
+  }
+  REQUIRE(riffle.read_next(question));
+  for (int i = 0; i < 5; ++i) {
+    riffle.answer("");  // as somebody who has read it
+    riffle.type("\x1ay");
+    REQUIRE(riffle.read_next("[APPROVAL] write"));
+    REQUIRE(riffle.read_next(question));
+  }
+  riffle.answer("");
+  riffle.answer("n");
+  REQUIRE(riffle.read_next("Why not?"));
+  riffle.type("\r");
+  REQUIRE(riffle.read_next("It is done."));
+  CHECK_FALSE(at.is_made());
+  if (chats) riffle.type("\x04");
+  CHECK(riffle.finish() == 0);
+}
+
 TEST_CASE("an Enter that came together with fg ends no reason") {
   if (!riffle::testing::has_terminals())
     return riffle::testing::skip(riffle::testing::no_terminals);

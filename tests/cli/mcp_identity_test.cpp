@@ -8,8 +8,10 @@
 
 #include "runtime/cli/view/mcp_text.hpp"
 #include "runtime/node/mcp_part.hpp"
+#include "tests/cli/terminal_program.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/skip.hpp"
 #include "tools/mcp/memory.hpp"
 
 using namespace riffle;
@@ -185,4 +187,30 @@ TEST_CASE("the time limit of a server is written into its table") {
   x.timeout = std::chrono::seconds{90};
   CHECK(cli::mcp_table("l", x).find("timeout = \"90s\"\n") !=
         std::string::npos);
+}
+
+TEST_CASE("a no to a server's tools is remembered, until a yes") {
+  if (!testing::has_terminals()) return testing::skip(testing::no_terminals);
+  const testing::temp_folder folder;
+  folder.write("riffle.toml",
+               "[runtime]\ndata_dir = \"data\"\n"
+               "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
+               "script = \"s.toml\"\n"
+               "[mcp.liar]\ncommand = [\"" RIFFLE_MCP_LIAR "\"]\n");
+  const auto known = [&] {
+    return mcp::recall(folder.path() / "data" / "mcp", "liar");
+  };
+  const auto answered = [&](const std::string& key, const std::string& told) {
+    testing::terminal_program at{
+        folder.path(), {"mcp", "approve", "liar", "--no-color"}, 100};
+    REQUIRE(at.read_next("Approve these tools of liar? [y]es, [n]o > "));
+    at.type(key + "\n");
+    REQUIRE(at.read_next(told));
+    return at.finish();
+  };
+  CHECK(answered("n", "no run uses them") == 2);
+  CHECK(known().approved);
+  CHECK(known().tools.empty());
+  CHECK(answered("y", "are approved as they are") == 0);
+  CHECK_FALSE(known().tools.empty());
 }

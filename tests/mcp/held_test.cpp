@@ -28,6 +28,7 @@ struct told {
   std::vector<std::string> tools;
   std::string advice;
   std::string version;  ///< of all of them
+  bool reads = false;   ///< resources, too
   link_events events;
 
   void set(std::vector<std::string> x) {
@@ -41,10 +42,13 @@ class told_link final : public mcp::link {
   explicit told_link(std::shared_ptr<told> of) : of_{std::move(of)} {}
   reply ask(const request& x) override {
     const std::lock_guard lock{of_->mutex};
-    if (x.method == "initialize")
+    if (x.method == "initialize") {
+      json can = {{"tools", {{"listChanged", true}}}};
+      if (of_->reads) can["resources"] = json::object();
       return json{{"protocolVersion", "2025-11-25"},
                   {"instructions", of_->advice},
-                  {"capabilities", {{"tools", {{"listChanged", true}}}}}};
+                  {"capabilities", std::move(can)}};
+    }
     auto tools = json::array();
     for (const auto& name : of_->tools)
       tools.push_back(
@@ -128,6 +132,28 @@ TEST_CASE("tools that nobody has looked at are told in one line a list") {
   CHECK(known.pending.size() == 200);
   CHECK(known.pending.at("new0").shown.starts_with("Does new0\n"));
   CHECK(known.tools.size() == 1);
+}
+
+TEST_CASE("of a server whose tools were refused nothing is used") {
+  const testing::temp_folder folder;
+  const testing::log_lines lines{"warn"};
+  REQUIRE(remember(folder.path(), "s", approved_of("s", {})));
+  const auto of = std::make_shared<told>();
+  of->set({"a", "b"});
+  of->reads = true;
+  servers all{{.memory = folder.path(), .all = {setup_of("s", of)}}};
+  REQUIRE(all.ready({"s"}).empty());
+  CHECK(all.tools_of("s").empty());
+  CHECK(lines.with("none of its tools is approved, so none is used").size() ==
+        1);
+  CHECK_FALSE(all.tells_unseen("s"));
+  CHECK_FALSE(all.reviewed("s").approved);
+  CHECK(all.reviewed("s").held == 2);
+  REQUIRE(remember(folder.path(), "s", approved_of("s", {"a", "b"})));
+  REQUIRE(all.ready({"s"}).empty());
+  CHECK(all.tools_of("s") ==
+        std::vector<std::string>{"s__a", "s__b", "s__read_resource"});
+  CHECK(all.reviewed("s").approved);
 }
 
 TEST_CASE("a tool that came while its server ran is used once approved") {

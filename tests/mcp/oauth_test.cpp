@@ -3,13 +3,18 @@
 #include <set>
 
 #include "runtime/base/clock.hpp"
+#include "runtime/base/secrets.hpp"
 #include "tests/support/catch.hpp"
+#include "tools/mcp/http_answers.hpp"
 #include "tools/mcp/oauth/challenge.hpp"
 #include "tools/mcp/oauth/grants.hpp"
+#include "tools/mcp/oauth/token_request.hpp"
 #include "tools/mcp/oauth/way_back.hpp"
 
 using namespace riffle;
 using namespace riffle::mcp::oauth;
+using riffle::mcp::exchange_end;
+using riffle::mcp::status_text;
 
 TEST_CASE("a challenge is read wherever it stands, and only a bearer's") {
   CHECK(read_challenge(
@@ -174,4 +179,23 @@ TEST_CASE("a login asks only where a token may go") {
   CHECK(refused("http://10.0.0.1:8080/mcp", "http://10.0.0.1:8080/x"));
   const reach allowed{"https://a.b/mcp", {*parse_endpoint("10.0.0.0/8")}};
   CHECK_FALSE(allowed.refusal("https://10.0.0.1/token"));
+}
+
+TEST_CASE("what a server echoes of a secret is hidden before it is cut") {
+  const std::string secret = "CANARYsecret0123456789";
+  add_secret(secret);
+  const auto begins = [&](const std::string& text) {
+    return text.find(secret.substr(0, 4)) != std::string::npos;
+  };
+  for (std::size_t before = 70; before < 310; ++before) {
+    CAPTURE(before);
+    const auto echo = std::string(before, 'x') + secret;
+    CHECK_FALSE(begins(words_of({400, {{"error", echo}}})));
+    CHECK_FALSE(begins(
+        words_of({400, {{"error", "no"}, {"error_description", echo}}})));
+    exchange_end failed;
+    failed.status = 500;
+    failed.body = echo;
+    CHECK_FALSE(begins(status_text(failed)));
+  }
 }

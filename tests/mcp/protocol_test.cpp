@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 
+#include "runtime/base/secrets.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
 #include "tools/mcp/mcp_tool.hpp"
@@ -124,6 +125,29 @@ TEST_CASE("a tool is read, and cut to what models take") {
   CHECK_FALSE(read_tool({{"name", "x"}, {"inputSchema", big}}));
   CHECK(json::parse(read_tool({{"name", "x"}})->input_schema) ==
         json{{"properties", json::object()}, {"type", "object"}});
+}
+
+TEST_CASE("a secret that a server echoes stands in nothing it says") {
+  const std::string secret = "CANARYecho0123456789";
+  add_secret(secret);
+  const auto tool = read_tool(
+      {{"name", "x"},
+       {"description", std::string(4090, 'x') + secret},
+       {"inputSchema",
+        {{"type", "object"},
+         {"properties", {{"a", {{"description", "as " + secret}}}}}}}});
+  REQUIRE(tool);
+  CHECK(tool->description.find("CANARY") == std::string::npos);
+  CHECK(tool->input_schema.find("CANARY") == std::string::npos);
+  CHECK(tool->input_schema.find("as ***") != std::string::npos);
+  const auto about = judge_initialize(
+      json{{"protocolVersion", "2025-11-25"},
+           {"instructions", std::string(1990, 'x') + secret},
+           {"serverInfo", {{"name", "n " + secret}, {"version", secret}}}});
+  REQUIRE(about);
+  CHECK(about->name == "n ***");
+  CHECK(about->server_version == "***");
+  CHECK(about->instructions.find("CANARY") == std::string::npos);
 }
 
 TEST_CASE("choices at the top of a schema become one object") {

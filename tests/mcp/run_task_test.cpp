@@ -84,3 +84,14 @@ TEST_CASE("a line of progress ends without its line break") {
                   R"({"data":{"tool":"hi","message":"one\r\n"}})") ==
         "hi: one");
 }
+
+TEST_CASE("the result of a task says how many of its calls were denied") {
+  task_end end{"completed", "done", "run_1", "ses_1", 2, 3};
+  CHECK_FALSE(task_result(end).at("structuredContent").contains("denied"));
+  end.denied = 1;
+  CHECK(task_result(end).at("structuredContent").at("denied") == 1);
+  CHECK(run_task_tool().at("outputSchema").at("properties").contains("denied"));
+  CHECK(is_denial("tool_result", R"({"data":{"outcome":"denied"}})"));
+  CHECK_FALSE(is_denial("tool_result", R"({"data":{"outcome":"ok"}})"));
+  CHECK_FALSE(is_denial("tool_call", R"({"data":{"outcome":"denied"}})"));
+}

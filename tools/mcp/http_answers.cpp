@@ -6,6 +6,7 @@
 #include <stop_token>
 
 #include "messages/json_strict.hpp"
+#include "runtime/base/secrets.hpp"
 #include "runtime/base/text.hpp"
 
 namespace riffle::mcp {
@@ -89,7 +90,8 @@ std::string status_text(const exchange_end& x) {
   if (x.retry_after)
     out += ", and wants to be asked again in " +
            std::to_string(x.retry_after->count()) + " s";
-  if (!x.body.empty()) out += ": " + with_dots(trimmed(x.body), 200);
+  if (!x.body.empty())
+    out += ": " + with_dots(redact(std::string{trimmed(x.body)}), 200);
   return out;
 }
 

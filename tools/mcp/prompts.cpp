@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "runtime/base/secrets.hpp"
 #include "tools/mcp/result.hpp"
 
 namespace riffle::mcp {
@@ -24,8 +25,8 @@ std::vector<prompt_argument> read_arguments(const json& x) {
   if (all == x.end() || !all->is_array()) return out;
   for (const auto& one : *all) {
     if (!one.is_object()) continue;
-    prompt_argument made{text_in(one, "name"), text_in(one, "description"),
-                         false};
+    prompt_argument made{text_in(one, "name"),
+                         redact(text_in(one, "description")), false};
     const auto required = one.find("required");
     made.required = required != one.end() && required->is_boolean() &&
                     required->get<bool>();
@@ -59,9 +60,9 @@ std::vector<prompt> read_prompts(const std::vector<json>& listed) {
   std::vector<prompt> out;
   for (const auto& x : listed) {
     if (!x.is_object()) continue;
-    prompt made{text_in(x, "name"), text_in(x, "description"),
+    prompt made{text_in(x, "name"), redact(text_in(x, "description")),
                 read_arguments(x)};
-    if (made.about.empty()) made.about = text_in(x, "title");
+    if (made.about.empty()) made.about = redact(text_in(x, "title"));
     if (!made.name.empty()) out.push_back(std::move(made));
   }
   return out;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/base/digest.hpp"
+#include "runtime/base/secrets.hpp"
 #include "runtime/base/text.hpp"
 #include "tools/mcp/list_parts.hpp"
 #include "tools/schema.hpp"
@@ -66,11 +67,12 @@ expected<introduction> read_discovery(const json& x) {
                    std::string{modern_version} +
                    " and 2025-11-25 to 2024-11-05, but " + to_text(*versions));
   out.version = modern_version;
-  out.instructions = with_dots(text_at(x, "instructions"), longest_advice);
+  out.instructions =
+      with_dots(redact(text_at(x, "instructions")), longest_advice);
   const auto about =
       object_at(object_at(x, "_meta"), "io.modelcontextprotocol/serverInfo");
-  out.name = text_at(about, "name");
-  out.server_version = text_at(about, "version");
+  out.name = redact(text_at(about, "name"));
+  out.server_version = redact(text_at(about, "version"));
   read_capabilities(out, object_at(x, "capabilities"));
   return out;
 }
@@ -223,12 +225,14 @@ expected<introduction> judge_initialize(const answer& x) {
   introduction out;
   out.version = text_at(result, "protocolVersion");
   if (!speaks(out.version) || out.version == modern_version)
-    return failure("it speaks the version \"" + with_dots(out.version, 40) +
+    return failure("it speaks the version \"" +
+                   with_dots(redact(out.version), 40) +
                    "\" of the protocol, which this client does not know");
   const auto about = object_at(result, "serverInfo");
-  out.name = text_at(about, "name");
-  out.server_version = text_at(about, "version");
-  out.instructions = with_dots(text_at(result, "instructions"), longest_advice);
+  out.name = redact(text_at(about, "name"));
+  out.server_version = redact(text_at(about, "version"));
+  out.instructions =
+      with_dots(redact(text_at(result, "instructions")), longest_advice);
   read_capabilities(out, object_at(result, "capabilities"));
   return out;
 }

@@ -6,6 +6,7 @@
 
 #include "runtime/base/digest.hpp"
 #include "runtime/base/media.hpp"
+#include "runtime/base/secrets.hpp"
 #include "runtime/base/text.hpp"
 #include "tools/builtin/shell/output_spool.hpp"
 #include "tools/schema.hpp"
@@ -59,16 +60,16 @@ class result_reader {
     if (type == "resource" && x.contains("resource") &&
         x.at("resource").is_object())
       return add_resource(x.at("resource"));
-    add_line("[a block of the type \"" + with_dots(type, 40) +
+    add_line("[a block of the type \"" + with_dots(redact(type), 40) +
              "\", which is not shown]");
   }
 
   void add_link(const json& x) {
-    auto line = "[resource " + with_dots(text_at(x, "uri"), 1000);
+    auto line = "[resource " + with_dots(redact(text_at(x, "uri")), 1000);
     if (auto name = text_at(x, "name"); !name.empty())
-      line += ": " + with_dots(name, 200);
+      line += ": " + with_dots(redact(name), 200);
     add_line(line + "]");
-    add_line(with_dots(text_at(x, "description"), 1000));
+    add_line(with_dots(redact(text_at(x, "description")), 1000));
   }
 
   void add_resource(const json& x) {
@@ -87,7 +88,7 @@ class result_reader {
         about && files_.size() < most_files &&
         bytes.size() <= taken.most_bytes &&
         std::ranges::find(taken.types, about->type) != taken.types.end();
-    const auto type = about ? about->type : with_dots(claimed, 100);
+    const auto type = about ? about->type : with_dots(redact(claimed), 100);
     add_line("[" + kind + ", " + type + ", " + size_text(bytes.size()) +
              (shown ? "]" : ", which is not shown]"));
     if (!shown) return;
@@ -112,7 +113,8 @@ std::string check_structured(const json& result, const tool_def& tool) {
   for (const auto& x : schema->check(*found)) {
     out +=
         out.empty() ? "its structured content breaks its outputSchema: " : "; ";
-    if (!x.pointer.empty()) out += "at " + with_dots(x.pointer, 200) + ": ";
+    if (!x.pointer.empty())
+      out += "at " + with_dots(redact(x.pointer), 200) + ": ";
     out += x.message;
   }
   return out;
@@ -142,7 +144,7 @@ tools::tool_output read_result(const json& result, const tool_def& tool,
   if (failed) {
     out.err = error{errc::tool_execution_error, tool.name,
                     out.text.empty() ? "the tool says that it failed"
-                                     : with_dots(out.text, 1000)};
+                                     : with_dots(redact(out.text), 1000)};
   } else if (auto why = check_structured(result, tool); !why.empty()) {
     out.err = error{errc::tool_execution_error, tool.name, why};
     out.text += (out.text.empty() ? "" : "\n") + why;

@@ -9,6 +9,7 @@
 
 #include "messages/json_strict.hpp"
 #include "messages/utf8.hpp"
+#include "runtime/base/secrets.hpp"
 #include "runtime/base/text.hpp"
 #include "tools/arguments.hpp"
 #include "tools/mcp/list_parts.hpp"
@@ -54,7 +55,8 @@ rpc_error error_of(const json& x) {
 std::string short_text(std::string_view text) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string out;
-  for (auto rest = text.substr(0, 2 * longest_quote); !rest.empty();) {
+  const auto shown = redact(std::string{text.substr(0, 2 * longest_quote)});
+  for (std::string_view rest = shown; !rest.empty();) {
     const auto c = first_character(rest);
     const bool control = c.code < 0x20 || (c.code >= 0x7F && c.code < 0xA0);
     if (c.valid && !control) {

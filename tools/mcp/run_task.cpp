@@ -54,7 +54,8 @@ json run_task_tool() {
         "run_id": {"type": "string"},
         "session_id": {"type": "string"},
         "steps": {"type": "integer"},
-        "tool_calls": {"type": "integer"}
+        "tool_calls": {"type": "integer"},
+        "denied": {"type": "integer", "description": "Tool calls that were not let run"}
       },
       "required": ["status", "answer"]
     },
@@ -63,15 +64,17 @@ json run_task_tool() {
 }
 
 json task_result(const task_end& x) {
-  return {{"content", {{{"type", "text"}, {"text", x.answer}}}},
-          {"structuredContent",
-           {{"status", x.status},
-            {"answer", x.answer},
-            {"run_id", x.run},
-            {"session_id", x.session},
-            {"steps", x.steps},
-            {"tool_calls", x.tool_calls}}},
-          {"isError", x.status != "completed"}};
+  json out = {{"content", {{{"type", "text"}, {"text", x.answer}}}},
+              {"structuredContent",
+               {{"status", x.status},
+                {"answer", x.answer},
+                {"run_id", x.run},
+                {"session_id", x.session},
+                {"steps", x.steps},
+                {"tool_calls", x.tool_calls}}},
+              {"isError", x.status != "completed"}};
+  if (x.denied) out["structuredContent"]["denied"] = *x.denied;
+  return out;
 }
 
 json task_refusal(const std::string& why) {
@@ -235,6 +238,13 @@ std::string task_news(std::string_view type, std::string_view line) {
   const auto* what = type == "tool_progress" ? "message" : "outcome";
   const auto said = data.value(what, "");
   return data.value("tool", "") + ": " + std::string{trimmed(said, "\r\n")};
+}
+
+bool is_denial(std::string_view type, std::string_view line) {
+  if (type != "tool_result") return false;
+  const auto x = json::parse(line, nullptr, false);
+  return x.is_object() &&
+         x.value("data", json::object()).value("outcome", "") == "denied";
 }
 
 }  // namespace riffle::mcp

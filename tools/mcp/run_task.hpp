@@ -27,6 +27,7 @@ struct task_end {
   std::string session{};
   std::uint32_t steps = 0;
   std::uint32_t tool_calls = 0;
+  std::optional<std::uint32_t> denied{};  ///< of these, if that is known
 };
 /// As `tools/call` has it.
 json task_result(const task_end& x);
@@ -80,5 +81,8 @@ std::string first_part(std::string text, std::uint64_t whole, std::size_t most);
 /// What a client is told of an event, by its line; empty: nothing. Steps,
 /// calls, their progress and what waits for a person are told.
 std::string task_news(std::string_view type, std::string_view line);
+
+/// Whether an event is the end of a call that was denied.
+bool is_denial(std::string_view type, std::string_view line);
 
 }  // namespace riffle::mcp

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/base/digest.hpp"
+#include "runtime/base/secrets.hpp"
 #include "runtime/base/text.hpp"
 
 namespace riffle::mcp {
@@ -83,7 +84,7 @@ server_view view_of(const std::string& name, const server_status& now,
   }
   out.seen = seen;
   out.restarts = now.restarts;
-  out.last_error = with_dots(now.last_error, longest_why);
+  out.last_error = with_dots(redact(now.last_error), longest_why);
   return out;
 }
 

@@ -232,7 +232,10 @@ void servers::note(entry& x, const listing& has) const {
     });
   }
   if (!held.empty()) tell_held(x);
-  if (has.about.has_resources)
+  // Who refused its tools does not want to read from it, either.
+  const bool refused = x.known.approved && x.known.tools.empty() &&
+                       !has.tools.empty() && !options_.shows_all;
+  if (has.about.has_resources && !refused)
     use(x, tool_name(name, "read_resource"), {}, [&] {
       return make_resource_tool(x.at, x.setup.rules("read_resource"),
                                 x.setup.guarded, has.templates);

@@ -25,7 +25,8 @@ review servers::reviewed(const std::string& name) const {
 review servers::review_of(const entry& x) {
   const auto held = std::ranges::count_if(
       x.held, [](const change& c) { return c.kind != change::what::removed; });
-  return {x.known.approved, static_cast<std::size_t>(held),
+  const bool refused = x.known.tools.empty() && held > 0;
+  return {x.known.approved && !refused, static_cast<std::size_t>(held),
           has_other_advice(x)};
 }
 
@@ -131,6 +132,11 @@ void servers::tell_held(entry& x) const {
   keep_pending(x, fresh);
   if (++x.held_lines > most_lines) return;
   const auto& name = x.setup.how.name;
+  if (x.known.tools.empty())
+    return log_warn("mcp." + name,
+                    "none of its tools is approved, so none is used: 'riffle "
+                    "mcp approve " +
+                        name + "' asks about them again");
   const bool one = fresh.size() == 1;
   log_warn(
       "mcp." + name,

@@ -31,7 +31,7 @@ void stderr_log::end_line(std::int64_t minute) {
   utf8.feed(line_, text);
   utf8.finish(text);
   line_.clear();
-  text = std::string{trimmed(text)};
+  text = redact(std::string{trimmed(text)});
   if (text.empty()) return;
   last_ = text;
   if (minute != minute_) {
@@ -43,10 +43,9 @@ void stderr_log::end_line(std::int64_t minute) {
     return;
   }
   log_info("mcp." + name_,
-           redact(std::move(text)) +
-               (written_ == lines_of_a_minute
-                    ? " (what else it writes this minute is left out)"
-                    : ""));
+           text + (written_ == lines_of_a_minute
+                       ? " (what else it writes this minute is left out)"
+                       : ""));
 }
 
 }  // namespace riffle::mcp

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/base/digest.hpp"
+#include "runtime/base/secrets.hpp"
 #include "runtime/base/text.hpp"
 #include "tools/mcp/list_parts.hpp"
 #include "tools/mcp/protocol.hpp"
@@ -39,6 +40,14 @@ std::string text_at(const json& x, const char* key, std::size_t limit) {
   const auto found = x.find(key);
   if (found == x.end() || !found->is_string()) return {};
   return with_dots(found->get_ref<const std::string&>(), limit);
+}
+
+/// People and models read its texts. Names stay, as calls need them.
+void hide_secrets(json& x) {
+  if (x.is_string())
+    x = redact(x.get<std::string>());
+  else if (x.is_structured())
+    for (auto& one : x) hide_secrets(one);
 }
 
 std::optional<bool> flag_at(const json& x, const char* key) {
@@ -191,10 +200,12 @@ std::string digest_of(const tool_def& x) {
                                   flag(x.idempotent), flag(x.open_world)})}}));
 }
 
-expected<tool_def> read_tool(const json& x) {
-  if (!x.is_object()) return no_tool("a tool that is no object");
+expected<tool_def> read_tool(const json& said) {
+  if (!said.is_object()) return no_tool("a tool that is no object");
+  auto x = said;
+  hide_secrets(x);
   tool_def out;
-  const auto& name = at(x, "name");
+  const auto& name = at(said, "name");
   if (name.is_string()) out.name = name.get<std::string>();
   if (out.name.empty()) return no_tool("a tool without a name");
   if (out.name.size() > longest_name)

@@ -72,6 +72,26 @@ int keep_approval(const mcp_command& x, const opened_servers& servers,
   return io.out.good() ? completed : failed;
 }
 
+/// None of its tools is approved, so that none is used; what was approved
+/// before stays. One that is not started here stays so.
+int keep_refusal(const mcp_command& x, const opened_servers& servers,
+                 console& io) {
+  const auto& server = servers.settings.mcp.at(x.name);
+  const auto memory = mcp_memory(servers.settings);
+  const auto done =
+      why_not_here(memory, x.name, server).empty()
+          ? mcp::change_memory(
+                memory, mcp_memory_name(x.name, server), mcp_identity(server),
+                [](mcp::remembered& known) { known.approved = true; })
+          : expected<void>{};
+  if (!done) return report(done.error(), io);
+  io.complain(
+      "they are not approved, and no run uses them: 'riffle mcp "
+      "approve " +
+      x.name + "' asks again");
+  return usage;
+}
+
 /// Whose tools they are.
 std::string place_of(const config::mcp_config& x) {
   constexpr std::size_t longest = 4096;
@@ -125,8 +145,7 @@ int mcp_approve(const mcp_command& x, console& io) {
           "Approve these tools of " + x.name + "?", keyboard->get(),
           [] { return false; }, io))
     return keep_approval(x, *servers, shown, io);
-  io.complain("they are not approved");
-  return usage;
+  return keep_refusal(x, *servers, io);
 }
 
 namespace {

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <poll.h>
 #include <thread>
@@ -40,7 +41,7 @@ constexpr std::size_t listed_sessions = 50;
 /// A client that takes nothing keeps no program from its end for longer.
 constexpr auto reading_limit = std::chrono::seconds{2};
 
-mcp::json result_of(const run_outcome& x) {
+mcp::json result_of(const run_outcome& x, std::uint32_t denied) {
   const bool good = x.status == events::run_status::completed;
   mcp::task_end end;
   end.status = good                                        ? "completed"
@@ -51,6 +52,7 @@ mcp::json result_of(const run_outcome& x) {
   end.session = x.session.value;
   end.steps = x.steps;
   end.tool_calls = x.tool_calls;
+  end.denied = denied;
   return mcp::task_result(end);
 }
 
@@ -194,8 +196,11 @@ class mcp_service {
     request->stop = stop;
     request->id = run_id{ids_.make(service::waited_for_prefix)};
     if (!call.trace.empty()) keep_trace(*request->id, call.trace);
-    const auto outcome = rt_.execute(*std::move(request), teller(call.key));
-    return outcome ? result_of(*outcome)
+    const bool waits = request->approval == approve::ask;
+    const auto denied = std::make_shared<std::atomic<std::uint32_t>>(0);
+    const auto outcome =
+        rt_.execute(*std::move(request), teller(call.key, waits, denied));
+    return outcome ? result_of(*outcome, *denied)
                    : mcp::task_refusal(outcome.error().message);
   }
 
@@ -213,7 +218,9 @@ class mcp_service {
     request->with.stop = stop;
     request->with.id = run_id{ids_.make(service::single_call_prefix)};
     if (!call.trace.empty()) keep_trace(*request->with.id, call.trace);
-    const auto started = rt_.start_plan(*std::move(request), teller(call.key));
+    const auto started = rt_.start_plan(
+        *std::move(request),
+        teller(call.key, asked_.approval == approve::ask, nullptr));
     if (!started) return refused(started.error());
     auto end = started->wait(std::chrono::hours{1});
     while (!end && end.error().code == errc::timeout)
@@ -235,10 +242,15 @@ class mcp_service {
     return mcp::call_result(service::told_of(x, all, *journal, true));
   }
 
-  /// Steps, calls and their progress are what a client is told.
-  event_handler teller(std::uint64_t key) {
-    return [this, key, count = 0.0](const event_batch& batch) mutable {
+  /// Steps, calls and their progress are what a client is told; that a call
+  /// waits for a person, where it does. Counts the calls that are `denied`.
+  event_handler teller(std::uint64_t key, bool waits,
+                       std::shared_ptr<std::atomic<std::uint32_t>> denied) {
+    return [this, key, waits, denied = std::move(denied),
+            count = 0.0](const event_batch& batch) mutable {
       batch.for_each([&](const event_view& x) {
+        if (denied && mcp::is_denial(x.type(), x.line())) ++*denied;
+        if (!waits && x.type() == "approval_required") return;
         const auto message = mcp::task_news(x.type(), x.line());
         if (message.empty()) return;
         with_core(

@@ -14,6 +14,7 @@
 
 #include "actors/tools/proposal_texts.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/suspension.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/cli/terminal/wrap_lines.hpp"
 #include "runtime/cli/view/chat_line.hpp"
@@ -208,6 +209,7 @@ void approval_prompt::look(std::chrono::milliseconds limit) {
   if (n <= 0) return on_no_line(n == 0);
   // Or between the wait and these: then they came with `fg`.
   if (show_after_stop() && is_plain()) return;
+  if (is_about_to_stop()) return;
   const std::string_view bytes{piece.data(), static_cast<std::size_t>(n)};
   is_plain() ? take_lines(bytes) : take_keys(bytes);
 }

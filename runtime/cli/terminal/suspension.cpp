@@ -58,6 +58,8 @@ suspension::~suspension() {
 
 bool suspension::asked() const noexcept { return pressed; }
 
+bool is_about_to_stop() noexcept { return pressed; }
+
 /// By the signal's own meaning, which a group that no shell looks after does
 /// not have: there it would never go on.
 void suspension::stop() {

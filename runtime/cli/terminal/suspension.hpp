@@ -28,6 +28,10 @@ class suspension {
   struct sigaction before_{};
 };
 
+/// Ctrl-Z came, and the process is not stopped yet: what is read meanwhile was
+/// typed behind it.
+bool is_about_to_stop() noexcept;
+
 /// Stops all of a process's group, as a shell's Ctrl-Z does; returns when it
 /// goes on, and soon where nobody could let it go on.
 void stop_group();

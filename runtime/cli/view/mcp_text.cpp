@@ -122,7 +122,8 @@ std::string mcp_line(const mcp::server_view& x) {
   if (!x.tokens.empty()) out += "  tokens: " + x.tokens;
   out += x.seen.approved ? "  approved" : "  not approved";
   if (x.seen.held > 0)
-    out += ", " + counted(x.seen.held, "tool") + " changed since";
+    out += ", " + counted(x.seen.held, "tool") +
+           (x.seen.approved ? " changed since" : " not used");
   if (x.seen.other_advice) out += ", what it says of its use changed since";
   if (x.restarts > 0) out += "  " + counted(x.restarts, "restart");
   if (x.process != 0) out += "  in process " + std::to_string(x.process);

@@ -31,7 +31,7 @@ expected<bool> is_bound(const login& x, const std::string& type) {
   if (kind != "bearer")
     return no_token(
         errc::invalid_request,
-        "the token is none for a bearer, but: " + with_dots(type, 100));
+        "the token is none for a bearer, but: " + with_dots(redact(type), 100));
   if (x.bound_only)
     return no_token(errc::invalid_request,
                     "the authorization server gives a token for any bearer, "
@@ -51,9 +51,9 @@ std::string text_in(const nlohmann::json& x, const char* key) {
 std::string words_of(const reach_answer& x) {
   auto out = "HTTP " + std::to_string(x.status);
   if (const auto code = text_in(x.body, "error"); !code.empty())
-    out += ", " + with_dots(code, 100);
+    out += ", " + with_dots(redact(code), 100);
   if (const auto more = text_in(x.body, "error_description"); !more.empty())
-    out += ": " + with_dots(more, 300);
+    out += ": " + with_dots(redact(more), 300);
   return out;
 }
 

@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <vector>
 
+#include "runtime/base/secrets.hpp"
 #include "runtime/base/text.hpp"
 
 namespace riffle::mcp::oauth {
@@ -160,10 +161,10 @@ brought read_answer(std::string_view target,
   if ((named || want.names_issuer) && value("iss") != want.issuer)
     return {true, {}, "the answer is of another authorization server"};
   if (all->contains("error")) {
-    auto why =
-        "the authorization server says no: " + with_dots(value("error"), 100);
+    auto why = "the authorization server says no: " +
+               with_dots(redact(value("error")), 100);
     if (const auto more = value("error_description"); !more.empty())
-      why += ": " + with_dots(more, 300);
+      why += ": " + with_dots(redact(more), 300);
     return {true, {}, std::move(why)};
   }
   if (value("code").empty()) return {true, {}, "the answer holds no code"};
