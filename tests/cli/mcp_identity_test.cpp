@@ -192,6 +192,7 @@ TEST_CASE("the time limit of a server is written into its table") {
 TEST_CASE("a no to a server's tools is remembered, until a yes") {
   if (!testing::has_terminals()) return testing::skip(testing::no_terminals);
   const testing::temp_folder folder;
+  folder.write("s.toml", "[[steps]]\ntext = \"Done.\"\n");
   folder.write("riffle.toml",
                "[runtime]\ndata_dir = \"data\"\n"
                "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
