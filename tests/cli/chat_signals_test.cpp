@@ -181,6 +181,7 @@ TEST_CASE("who went to the input line by Tab is there behind fg, too") {
   riffle.type("\r");
   REQUIRE(riffle.read_next("It is done."));
   CHECK_FALSE(at.is_made());
+  REQUIRE(riffle.read_next("> yes but"));  // it stands at the prompt
   riffle.type("\x03\x04");
   CHECK(riffle.finish() == 0);
 }
