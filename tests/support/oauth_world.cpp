@@ -304,10 +304,13 @@ bool oauth_world::knows_client(const http_request& x, const form& all) const {
            knows(decoded(pair.substr(0, colon)),
                  decoded(pair.substr(colon + 1)));
   }
-  const bool post = rules_.client_auth == "client_secret_post";
-  return !basic && all.contains("client_id") &&
-         all.contains("client_secret") == post &&
-         (!post || knows(all.at("client_id"), all.at("client_secret")));
+  if (basic) return false;
+  if (rules_.client_auth == "client_secret_post")
+    return all.contains("client_id") && all.contains("client_secret") &&
+           knows(all.at("client_id"), all.at("client_secret"));
+  // RFC 7521, 4.1: who brings an assertion need not name himself beside it.
+  const bool named = all.contains("client_id") || all.contains("assertion");
+  return named && !all.contains("client_secret");
 }
 
 http_reply oauth_world::exchange(const http_request& x) {
