@@ -21,6 +21,8 @@ std::unique_ptr<storage::sqlite_journal> open_with(
   storage::sqlite_options options;
   options.checkpoint_pages = pages;
   options.checkpoint_wait = wait;
+  // Who writes waits meanwhile.
+  options.timeout = std::max(options.timeout, 4 * wait);
   auto made = storage::sqlite_journal::open(folder, std::move(options));
   REQUIRE(made);
   return std::move(*made);
@@ -52,7 +54,7 @@ TEST_CASE(
   scratch_folder folder;
   // However slow the machine: each of its readers ends, and is waited for.
   const auto journal =
-      open_with(folder.path(), pages, scaled(std::chrono::minutes{1}));
+      open_with(folder.path(), pages, scaled(std::chrono::seconds{5}));
   REQUIRE(journal->open_run(make_run("ses_1", "run_1")));
   std::atomic<bool> over = false;
   std::atomic<int> unread = 0;
