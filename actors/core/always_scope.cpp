@@ -2,6 +2,7 @@
 #include "actors/core/always_scope.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 #include "actors/core/approval_rules.hpp"
 #include "actors/core/command_doubt.hpp"
@@ -75,23 +76,49 @@ bool has_subcommands(std::string_view command) {
       command);
 }
 
+/// It runs what the files of the folder say (tests, rules of a build, scripts
+/// of a package), or what it gets from elsewhere.
+bool runs_the_folder(std::string_view command) {
+  return matches_any(
+      "make gmake ninja cmake ctest pytest cargo go npm pnpm yarn pip pip3 "
+      "pipx uv poetry dotnet gem bundle mix composer terraform conda nix",
+      command);
+}
+
+/// Among its words are texts, revisions and patterns, which are no places.
+bool takes_texts(std::string_view command) {
+  return matches_any("git gh glab find rg", command);
+}
+
 bool is_builder(std::string_view command) {
   return matches_any("make gmake ninja ctest pytest", command);
 }
 
+/// Leads out of the folder somewhere: `/x`, `a/../../x`, `--to=~/x`. A place
+/// behind `@`, `:`, `+` or `=` begins there (`@/etc/x`, `host:/x`, `http://x`).
+bool leaves_folder(std::string_view word) {
+  bool begins = true;
+  while (!word.empty()) {
+    const auto end =
+        std::min(word.find_first_of("/@:+="), word.size());  // of a name
+    const auto name = word.substr(0, end);
+    const bool glued = name.starts_with('-') && name.ends_with("..");  // -C..
+    if (name == ".." || glued || (begins && name.starts_with('~'))) return true;
+    if (end == word.size()) break;
+    const bool place = word[end] == '/';
+    if (place && begins && name.empty()) return true;
+    begins = !place;
+    word.remove_prefix(end + 1);
+  }
+  return false;
+}
+
 /// What is built or tested, by a name or a place below the folder; no variable,
-/// which may be a program. A place behind `@`, `:` or `+` begins there
-/// (`@/etc/x`, `host:/x`, `http://x`).
+/// which may be a program.
 bool is_target(std::string_view word) {
   constexpr std::string_view usual =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@+-";
-  if (word.find_first_not_of(usual) != word.npos || word.starts_with('/') ||
-      word.find("..") != word.npos)
-    return false;
-  for (auto at = word.find('/'); at != word.npos; at = word.find('/', at + 1))
-    if (std::string_view{"@:+"}.find(word[at - 1]) != std::string_view::npos)
-      return false;
-  return true;
+  return word.find_first_not_of(usual) == word.npos && !leaves_folder(word);
 }
 
 /// How much at once, how loud; none that names a program or another file of
@@ -167,6 +194,22 @@ bool is_script_argument(std::string_view word) {
   const auto name = word.substr(0, value);
   return is_target(name) && !has_place(name) &&
          is_target(word.substr(std::min(value + 1, word.size())));
+}
+
+/// Whether no word behind the command leads out of the folder, or has it be
+/// another one (`cargo +x`).
+bool stays_here(std::string_view line, std::string_view command) {
+  const auto parts = shell_parts(line).parts;
+  if (parts.size() != 1) return false;
+  return std::ranges::all_of(
+      parts[0] | std::views::drop(1), [&](const shell_word& x) {
+        const std::string_view word = x.text;
+        if (!takes_texts(command))
+          return is_script_argument(word) && !word.starts_with('+');
+        const auto name = word.substr(0, word.find('='));
+        return !leaves_folder(word) &&
+               !(word.starts_with('-') && has_place(name));
+      });
 }
 
 /// A plain line that runs a file of the folder with plain words: the file and
@@ -250,12 +293,29 @@ std::string script_of_line(std::string_view line) {
   return plain ? std::string{script_words(*plain)} : std::string{};
 }
 
+std::string_view reach_of_pattern(std::string_view pattern) {
+  if (!pattern.ends_with(" *")) return {};
+  const auto command = pattern.substr(0, pattern.find(' '));
+  if (!script_of_line(pattern).empty())
+    return "its words name no file outside of this folder; once the file that "
+           "it runs has changed you are asked again";
+  if (runs_the_folder(command))
+    return "its words name no file outside of this folder, but it runs what "
+           "the files here say by then, and that may do anything, anywhere";
+  return has_subcommands(command)
+             ? "with any words that name no file outside of this folder"
+             : "with any words";
+}
+
 bool always_matches(std::string_view pattern, const rule_subject& subject) {
   if (pattern.empty()) return false;
   if (subject.shell && tells_git_to_write(subject.text)) return false;
   if (subject.shell && !runs_only_itself(subject.text)) return false;
   // Others let what follows mean anything.
   const auto command = pattern.substr(0, pattern.find(' '));
+  if (subject.shell && pattern.ends_with(" *") && has_subcommands(command) &&
+      !stays_here(subject.text, command))
+    return false;
   if (subject.shell && has_place(command) && script_of_line(pattern).empty())
     return false;
   if (subject.shell && pattern.ends_with(" *") && !has_subcommands(command) &&

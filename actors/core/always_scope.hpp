@@ -24,6 +24,12 @@ using riffle::always_scope;
 ///     notes.md            notes.md
 ///     https://a.org/x     https://a.org/*
 ///
+///     cargo test -q       cargo test *
+///
+/// The words behind `git`, `cargo`, `npm` and their like name no file outside
+/// of the folder; nothing keeps what a test or a rule of a build does in there,
+/// so whoever is asked hears of it (`reach_of_pattern`).
+///
 /// None for a command that has more than one reading or whose first word runs
 /// others, for a subject that is not known, and for one that holds a wildcard.
 std::string always_pattern(const rule_subject& subject);
@@ -32,6 +38,10 @@ std::string always_pattern(const rule_subject& subject);
 /// folder that is run: "./dev", "python3 a.py". Empty: they name none. What was
 /// approved of it is bound to what the file holds.
 std::string script_of_line(std::string_view line);
+
+/// What a pattern covers beside what it says, for a person, without a full
+/// stop; empty: nothing.
+std::string_view reach_of_pattern(std::string_view pattern);
 
 /// Whether `policy_of` would allow the call for a rule with this pattern; a
 /// pattern that ends with " *" is also one without words behind it.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "actors/core/command_doubt.hpp"
+#include "actors/core/led_words.hpp"
 #include "actors/core/plain_command.hpp"
 
 namespace riffle::core {
@@ -25,14 +26,26 @@ struct view {
   std::optional<std::string> sure;  ///< all of it
   std::vector<std::string> parts;   ///< else: what may be in it
   shell_line line;
+  std::optional<shell_line> led{};  ///< with its words as links lead them
 };
 
-view view_of(const rule_subject& x, std::size_t rules) {
+std::optional<shell_line> follow(const shell_line& line, const led_words& led) {
+  if (!led.all) return shell_line{{}, false};
+  if (led.to.empty()) return {};
+  auto out = line;
+  for (auto& part : out.parts)
+    for (auto& word : part)
+      if (const auto to = led.to.find(word.text); to != led.to.end())
+        word.text = to->second;
+  return out;
+}
+
+view view_of(const rule_subject& x, std::size_t rules, const led_words& led) {
   // Each rule reads all of it, on an actor's handler.
   constexpr std::size_t most_work = 32 * 1024 * 1024;
   if (!x.known || x.text.size() * rules > most_work)
-    return {std::nullopt, {}, {{}, false}};
-  if (!x.shell) return {x.text, {}, {}};
+    return {std::nullopt, {}, {{}, false}, {}};
+  if (!x.shell) return {x.text, {}, {}, {}};
   auto parts = rough_commands(x.text);
   parts.push_back(x.text);
   auto line = shell_parts(x.text);
@@ -41,7 +54,9 @@ view view_of(const rule_subject& x, std::size_t rules) {
   // Each is looked up, a few times, for each rule.
   constexpr std::size_t most_lookups = 50'000;
   if (words * rules > most_lookups) line = {{}, false};
-  return {plain_command(x.text), std::move(parts), std::move(line)};
+  auto led_line = follow(line, led);
+  return {plain_command(x.text), std::move(parts), std::move(line),
+          std::move(led_line)};
 }
 
 match match_of(const approval_rule& rule, const view& x) {
@@ -51,7 +66,9 @@ match match_of(const approval_rule& rule, const view& x) {
   if (x.sure && fits(*x.sure)) return match::yes;
   if (rule.policy == approval_policy::allow) return match::no;
   const bool in_part = std::ranges::any_of(x.parts, fits);
-  const auto compared = compare(x.line, rule.pattern);
+  auto compared = compare(x.line, rule.pattern);
+  if (x.led && rule.policy == approval_policy::deny)
+    compared = std::max(compared, compare(*x.led, rule.pattern));
   if (in_part && !x.sure) return match::yes;
   if (rule.policy == approval_policy::deny) {
     if (compared == may_be::yes_told) return match::overrides;
@@ -63,9 +80,10 @@ match match_of(const approval_rule& rule, const view& x) {
 
 }  // namespace
 
-judgement judge_call(const rule_subject& subject, approval_policy base,
-                     const std::vector<approval_rule>& rules) {
-  const auto seen = view_of(subject, rules.size());
+judgement judge_led_call(const rule_subject& subject, approval_policy base,
+                         const std::vector<approval_rule>& rules,
+                         const led_words& led) {
+  const auto seen = view_of(subject, rules.size(), led);
   judgement out{approval_policy::allow, {}};
   std::optional<approval_policy> decided;
   for (const auto& rule : rules) {
@@ -87,6 +105,11 @@ judgement judge_call(const rule_subject& subject, approval_policy base,
   out.policy = std::max(out.policy, decided.value_or(base));
   if (out.policy == approval_policy::deny) out.in_doubt.clear();
   return out;
+}
+
+judgement judge_call(const rule_subject& subject, approval_policy base,
+                     const std::vector<approval_rule>& rules) {
+  return judge_led_call(subject, base, rules, {});
 }
 
 approval_policy policy_of(const rule_subject& subject, approval_policy base,

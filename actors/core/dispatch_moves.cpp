@@ -12,14 +12,6 @@ namespace {
 /// Larger outputs are not kept for reuse.
 constexpr std::size_t reuse_limit = 256u << 10;
 
-call_result cut_result(std::uint32_t attempt) {
-  return failed(outcome::interrupted,
-                {errc::interrupted, op,
-                 "the runtime stopped while this call was under way; its "
-                 "outcome is unknown, check before you repeat it"},
-                attempt);
-}
-
 outcome outcome_of(drain_reason why) {
   switch (why) {
     case drain_reason::cancelled:
@@ -84,13 +76,23 @@ bool dispatch_queue::was_cut(const entry& x) const {
          !may_repeat(x.call) && !x.call.control;
 }
 
+/// What it came to may be known: only the record of that was lost.
+call_result dispatch_queue::cut_result(const entry& x) {
+  if (x.known) return *x.known;
+  return failed(outcome::interrupted,
+                {errc::interrupted, op,
+                 "the runtime stopped while this call was under way; its "
+                 "outcome is unknown, check before you repeat it"},
+                x.attempt);
+}
+
 void dispatch_queue::advance(entry& x, dispatch_effects& out, time_point now) {
   // Recovery: nothing begins beside an attempt that goes on.
   if (x.orphaned) {
     settle(x, still_at_work(x, "the runtime restarted the run"), out);
     return;
   }
-  if (was_cut(x)) return settle(x, cut_result(x.attempt), out);
+  if (was_cut(x)) return settle(x, cut_result(x), out);
   if (ask_again(x, out)) return;
   if (!x.call.control && !has_slot()) {
     x.at = phase::ready;
@@ -176,7 +178,7 @@ void dispatch_queue::stop_for(entry& x, drain_reason why, dispatch_effects& out,
   // Whoever ends the run ends none of this, nor knows what came of it.
   if (x.orphaned)
     return settle(x, still_at_work(x, "the runtime restarted the run"), out);
-  if (was_cut(x)) return settle(x, cut_result(x.attempt), out);
+  if (was_cut(x)) return settle(x, cut_result(x), out);
   const bool may_have_acted = x.attempt > 0 && x.call.eff == effect::mutating &&
                               x.at != phase::committing;
   if (may_have_acted)

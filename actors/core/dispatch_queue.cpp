@@ -327,6 +327,7 @@ void dispatch_queue::restore(std::vector<restored_call> open,
     if (r.begun) {
       x.at = phase::ready;
       x.resumed = true;
+      x.known = std::move(r.known);
       x.approved = x.approved || x.call.needs_approval;
       x.call.limits.attempts = std::max(x.call.limits.attempts, r.attempt + 1);
     }

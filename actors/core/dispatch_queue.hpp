@@ -21,6 +21,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -79,6 +80,8 @@ struct restored_call {
   bool again = false;  ///< so, and an approval of it was void before
   /// An earlier call of its step had failed before it began.
   bool doubted = false;
+  /// What that attempt came to, if this process knows.
+  std::shared_ptr<const call_result> known = nullptr;
 };
 
 /// The outcome of an earlier attempt of the same step, to be reused.
@@ -239,8 +242,9 @@ class dispatch_queue {
     bool orphaned = false;        ///< the same, and nobody can stop it
     bool at_node = false;         ///< the same, on another machine
     bool resumed = false;         ///< it had begun when the process ended
-    bool cleared = false;         ///< judged just now
-    std::uint32_t moves = 0;      ///< attempts that did not act, see `on_moved`
+    std::shared_ptr<const call_result> known;  ///< how that ended
+    bool cleared = false;                      ///< judged just now
+    std::uint32_t moves = 0;  ///< attempts that did not act, see `on_moved`
     outcome stop_as = outcome::cancelled;
     std::optional<error> stop_error;
     std::optional<error> unbegun_error;  ///< instead, if it had not begun
@@ -281,6 +285,7 @@ class dispatch_queue {
   bool reuse(entry& x, dispatch_effects& out);
   void finish_drain(dispatch_effects& out);
   [[nodiscard]] bool was_cut(const entry& x) const;
+  [[nodiscard]] static call_result cut_result(const entry& x);
 
   // Who is asked, and when (dispatch_ask.cpp).
   void ask(entry& x, dispatch_effects& out);

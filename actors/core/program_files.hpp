@@ -10,7 +10,8 @@ namespace riffle::core {
 
 /// Whether a command may give again what the file of a program that the rule
 /// names holds: the path of it is a word, or a target, of a command that does
-/// more than look at names.
+/// more than look at names; or of one that reads, copies or links a whole
+/// folder of programs.
 bool reads_program(shell_words command, const command_pattern& rule);
 
 /// The same of a line in which a command leads to the folder of programs, or

@@ -260,7 +260,8 @@ run_effects run_table::on_all_down(const run_id& id, const std::string& why,
   }
   if (x->broken) {
     const bool rests = may_come_back(*x->broken);
-    out.emplace_back(note(rests ? level::warn : level::error, id,
+    // Who reads it is told, and says it to people.
+    out.emplace_back(note(rests ? level::info : level::error, id,
                           rests ? "is suspended" : "is given up", x->broken));
     out.emplace_back(close_readers{id, x->broken});
   }

@@ -11,7 +11,7 @@ namespace riffle::core {
 
 void run_table::suspend(entry& x, error why, run_effects& out) {
   const auto& id = x.what.run;
-  out.emplace_back(note_run{note_run::level::warn, id, "is suspended", why});
+  out.emplace_back(note_run{note_run::level::info, id, "is suspended", why});
   x.broken = why;
   x.at = phase::suspended;
   out.emplace_back(close_readers{id, std::move(why)});

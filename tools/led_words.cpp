@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include "tools/led_words.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "actors/core/shell_parts.hpp"
+
+namespace riffle::tools {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_folders = 8;
+constexpr std::size_t most_looks = 4000;
+
+/// Paths that follow no link of anybody's, and change with who looks.
+bool is_special(std::string_view path) {
+  return path.starts_with("/dev/") || path.starts_with("/proc/");
+}
+
+/// Begins where no name of a folder is certain any more.
+std::size_t end_of_folders(const core::shell_word& x, std::string_view path) {
+  if (x.kind == core::word_kind::plain) return path.size();
+  const auto odd = path.find_first_of("*?[{$`(");
+  if (odd == path.npos) return path.size();
+  const auto slash = path.substr(0, odd).rfind('/');
+  return slash == path.npos ? 0 : slash;
+}
+
+std::string with_home(std::string_view path) {
+  const char* home = std::getenv("HOME");
+  if (home == nullptr || !path.starts_with("~/")) return std::string{path};
+  return home + std::string{path.substr(1)};
+}
+
+/// Without a slash at its end.
+fs::path tidy(const fs::path& x) {
+  auto out = x.lexically_normal();
+  return out.has_filename() ? out : out.parent_path();
+}
+
+/// Where a path leads by links; nothing if it leads where it says.
+std::optional<std::string> led(const fs::path& from, std::string_view path) {
+  std::error_code broken;
+  const auto said = tidy(from / path);
+  const auto real = fs::weakly_canonical(from / path, broken);
+  // Links that lead round in circles lead to no program.
+  if (broken || tidy(real) == said) return {};
+  return tidy(real).string();
+}
+
+/// What comes behind it is a folder, and what is named later may stand there.
+bool is_step(std::string_view word) {
+  return word == "cd" || word == "pushd" || word == "-C" ||
+         word == "--directory" || word == "--chdir";
+}
+
+class line_walk {
+ public:
+  explicit line_walk(const fs::path& workspace) {
+    std::error_code gone;
+    auto real = fs::canonical(workspace, gone);
+    folders_.push_back(gone ? workspace : std::move(real));
+  }
+
+  void on(const core::shell_part& part) {
+    bool after_step = false;
+    for (const auto& x : part) {
+      if (!look(x)) return;
+      const auto equals = x.text.find('=');
+      if (after_step)
+        enter(x.text);
+      else if (equals != x.text.npos && is_step(x.text.substr(0, equals)))
+        enter(x.text.substr(equals + 1));
+      after_step = after_step || is_step(x.text);
+    }
+  }
+
+  core::led_words take() { return std::move(out_); }
+
+ private:
+  /// False: it is enough.
+  bool look(const core::shell_word& x) {
+    const auto equals = x.text.rfind('=');
+    const auto begin = equals == x.text.npos ? 0 : equals + 1;
+    const auto path = with_home(std::string_view{x.text}.substr(begin));
+    const auto end = end_of_folders(x, path);
+    if (end == 0 || is_special(path)) return true;
+    for (const auto& from : folders_) {
+      if (++looks_ > most_looks) return out_.all = false;
+      if (const auto to = led(from, path.substr(0, end))) {
+        const auto text = x.text.substr(0, begin) + *to + path.substr(end);
+        const auto [known, first] = out_.to.try_emplace(x.text, text);
+        // It leads to more than one place: nobody can say which.
+        if (!first && known->second != text) return out_.all = false;
+      }
+      if (path.front() == '/') break;
+    }
+    return true;
+  }
+
+  /// What follows may begin there.
+  void enter(const std::string& folder) {
+    const auto path = with_home(folder);
+    for (std::size_t i = 0, n = folders_.size(); i < n; ++i) {
+      if (++looks_ > most_looks) {
+        out_.all = false;
+        return;
+      }
+      std::error_code gone;
+      auto to = fs::canonical(folders_[i] / path, gone);
+      if (gone || std::ranges::find(folders_, to) != folders_.end()) continue;
+      if (folders_.size() < most_folders)
+        folders_.push_back(std::move(to));
+      else
+        out_.all = false;
+    }
+  }
+
+  std::vector<fs::path> folders_;
+  core::led_words out_;
+  std::size_t looks_ = 0;
+};
+
+}  // namespace
+
+core::led_words find_led_words(std::string_view line,
+                               const fs::path& workspace) {
+  line_walk walk{workspace};
+  for (const auto& part : core::shell_parts(line).parts) walk.on(part);
+  return walk.take();
+}
+
+}  // namespace riffle::tools
