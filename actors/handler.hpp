@@ -42,9 +42,8 @@ caf::result<R> run_request(Self* self, const fault_hook& faults,
   return caf::make_error(caf::sec::runtime_error, std::string{name});
 }
 
-/// For an actor that serves all runs and has no named handlers: an exception in
-/// any of them ends it, and its text goes to the log, since CAF would print it
-/// where answers stand.
+/// What an exception outside of these does: it ends the actor, and its text
+/// goes to the log, since CAF would print it where answers stand.
 inline void log_exceptions(caf::scheduled_actor* self) {
   self->set_exception_handler(
       [](caf::scheduled_actor* me, std::exception_ptr& x) -> caf::error {
@@ -61,20 +60,30 @@ inline void log_exceptions(caf::scheduled_actor* self) {
       });
 }
 
-/// Of a run's actor in its spec, of a process's in its set-up.
+inline const fault_hook no_faults;
+
+/// What tests set: of a run's actor in its spec, of a process's in its set-up.
 template <class State>
 const fault_hook& faults_of(const State& x) {
   if constexpr (requires { x.setup.faults; })
     return x.setup.faults;
-  else
+  else if constexpr (requires { x.limits.faults; })
+    return x.limits.faults;
+  else if constexpr (requires { x.spec->faults; })
     return x.spec->faults;
+  else if constexpr (requires { x.faults; })
+    return x.faults;
+  else
+    return no_faults;
 }
 
-/// The handler for messages of type `X`: calls `state.on(X&)` as above.
-template <class X, class Self>
+/// The handler for messages of the types `Xs`: calls `state.on(Xs&...)` as
+/// above. All actors take their messages by this one or the next.
+template <class... Xs, class Self>
 auto handle(Self* self, const char* name) {
-  return [self, name](X& x) {
-    run_handler(self, faults_of(self->state), name, [&] { self->state.on(x); });
+  return [self, name](Xs&... xs) {
+    run_handler(self, faults_of(self->state), name,
+                [&] { self->state.on(xs...); });
   };
 }
 

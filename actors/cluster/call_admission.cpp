@@ -20,7 +20,7 @@ void call_host_state::admit(call_admitted x) {
   if (!setup.aside || !setup.admits_aside ||
       !setup.admits_aside(x.given.call.tool)) {
     x.refused = setup.admit(x.given.call);
-    return on_admitted(x);
+    return on(x);
   }
   self->delayed_send(self, admission_limit,
                      admission_overdue{x.link, x.tag.token});
@@ -37,7 +37,7 @@ void call_host_state::admit(call_admitted x) {
   });
 }
 
-void call_host_state::on_admission_overdue(const admission_overdue& x) {
+void call_host_state::on(const admission_overdue& x) {
   const auto token = tokens.find({x.link, x.token});
   if (token == tokens.end() || calls.at(token->second).pool) return;
   const auto key = token->second;

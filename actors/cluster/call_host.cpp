@@ -43,7 +43,7 @@ std::size_t bytes_of(const call_result& x) {
 
 // -- what an origin says ------------------------------------------------------
 
-void call_host_state::on_from_origin(from_origin& x) {
+void call_host_state::on(from_origin& x) {
   x.content.apply(caf::message_handler{
       [&](work::assignment& y) { on_assignment(x, y); },
       [&](const work::stop& y) { on_stop(x, y); },
@@ -80,7 +80,7 @@ void call_host_state::on_assignment(from_origin& from, work::assignment& x) {
   admit(call_admitted{from.link, from.tag, std::move(x), {}});
 }
 
-void call_host_state::on_admitted(call_admitted& x) {
+void call_host_state::on(call_admitted& x) {
   const auto token = tokens.find({x.link, x.tag.token});
   if (token == tokens.end()) return;  // stopped meanwhile
   const auto key = token->second;
@@ -159,7 +159,7 @@ call_host_state::hosted* call_host_state::find(const call_id& id,
   return i == calls.end() ? nullptr : &i->second;
 }
 
-void call_host_state::on_started(work::started& x) {
+void call_host_state::on(work::started& x) {
   auto* call = find(x.id, x.attempt);
   if (call == nullptr) return;
   if (!std::exchange(call->started, true)) {
@@ -178,7 +178,7 @@ void call_host_state::on_started(work::started& x) {
 }
 
 /// The origin has limits of its own; these are the node's.
-void call_host_state::on_overdue(const call_overdue& x) {
+void call_host_state::on(const call_overdue& x) {
   auto* call = find(x.id, x.attempt);
   if (call == nullptr || call->overdue) return;
   const auto rest = call->last_sign + call->idle - now();
@@ -194,7 +194,7 @@ void call_host_state::on_overdue(const call_overdue& x) {
   self->send(call->pool, work::stop{x.id, x.attempt});
 }
 
-void call_host_state::on_progress(work::progress& x) {
+void call_host_state::on(work::progress& x) {
   auto* call = find(x.id, x.attempt);
   if (call == nullptr) return;
   call->worker = caf::actor_cast<tool_worker_actor>(self->current_sender());
@@ -202,7 +202,7 @@ void call_host_state::on_progress(work::progress& x) {
   say(*call, std::move(x));
 }
 
-void call_host_state::on_done(work::done& x) {
+void call_host_state::on(work::done& x) {
   const attempt_key key{x.id, x.attempt};
   auto* call = find(x.id, x.attempt);
   if (call == nullptr) return;
@@ -212,12 +212,12 @@ void call_host_state::on_done(work::done& x) {
   }
   if (call->started && x.result.how != outcome::ok && outlived(x.id)) {
     work::lost said{x.id, x.attempt, lease_is_over};
-    return on_lost(said);
+    return on(said);
   }
   if (call->ended && x.result.how != outcome::ok) {
     if (call->started) {
       work::lost said{x.id, x.attempt, drain_is_over};
-      return on_lost(said);
+      return on(said);
     }
     x.result.err = error{errc::tool_unavailable, name, drain_is_over, true};
     x.result.how = outcome::failed;
@@ -256,7 +256,7 @@ void call_host_state::finish(const attempt_key& key, work::done done) {
   forget(key);
 }
 
-void call_host_state::on_lost(work::lost& x) {
+void call_host_state::on(work::lost& x) {
   const attempt_key key{x.id, x.attempt};
   auto* call = find(x.id, x.attempt);
   if (call == nullptr) return;
@@ -296,7 +296,7 @@ std::shared_ptr<run_work> call_host_state::work_of(const run_id& run) {
 /// Nobody hears what its calls come to; they are ended by the ladder. A call
 /// that has not begun never does. Nothing more is said of them: an origin that
 /// stood still would take what the ladder did for what the call came to.
-void call_host_state::on_origin_lost(const origin_lost& x) {
+void call_host_state::on(const origin_lost& x) {
   for (auto& [key, call] : calls)
     call.orphan = call.orphan || call.link == x.link;
   for (auto& [token, end] : endings)  // nobody says that he has room
@@ -310,25 +310,25 @@ void call_host_state::on_origin_lost(const origin_lost& x) {
 
 /// What had not begun never will: the pool that takes its place knows nothing
 /// of it. What runs ends by itself, and its worker says so.
-void call_host_state::on_pool_down(const caf::down_msg& x) {
+void call_host_state::on(const caf::down_msg& x) {
   watched.erase(x.source);
   std::vector<attempt_key> gone;
   for (const auto& [key, call] : calls)
     if (call.pool.address() == x.source && !call.started) gone.push_back(key);
   for (const auto& [id, attempt] : gone) {
     work::lost said{id, attempt, "its worker pool failed"};
-    on_lost(said);
+    on(said);
   }
 }
 
-void call_host_state::on_drain() {
+void call_host_state::on(const begin_drain&) {
   draining = true;
   tell_load();
 }
 
 /// By the ladder, and nobody asked for that: what only reads goes to another
 /// node, of the rest it is unknown what it did.
-void call_host_state::stop_all() {
+void call_host_state::on(const end_drain&) {
   for (auto& [key, call] : calls) call.ended = true;
   stop_those({});
 }
@@ -345,23 +345,23 @@ caf::behavior call_host(caf::stateful_actor<call_host_state>* self,
   auto& st = self->state;
   st.setup = std::move(setup);
   log_exceptions(self);
-  self->set_down_handler([&st](caf::down_msg& x) { st.on_pool_down(x); });
+  self->set_down_handler(handle<const caf::down_msg>(self, "call_host.down"));
   for (const auto& [tool, places] : st.setup.places)
     st.loads[tool] = {tool, places, 0, 0};
   st.tell_load();
   return {
-      [&st](from_origin& x) { st.on_from_origin(x); },
-      [&st](work::started& x) { st.on_started(x); },
-      [&st](work::progress& x) { st.on_progress(x); },
-      [&st](work::done& x) { st.on_done(x); },
-      [&st](work::lost& x) { st.on_lost(x); },
-      [&st](call_admitted& x) { st.on_admitted(x); },
-      [&st](const admission_overdue& x) { st.on_admission_overdue(x); },
-      [&st](const call_overdue& x) { st.on_overdue(x); },
-      [&st](piece_read& x) { st.on_piece_read(x); },
-      [&st](const origin_lost& x) { st.on_origin_lost(x); },
-      [&st](const begin_drain&) { st.on_drain(); },
-      [&st](const end_drain&) { st.stop_all(); },
+      handle<from_origin>(self, "call_host.from_origin"),
+      handle<work::started>(self, "call_host.started"),
+      handle<work::progress>(self, "call_host.progress"),
+      handle<work::done>(self, "call_host.done"),
+      handle<work::lost>(self, "call_host.lost"),
+      handle<call_admitted>(self, "call_host.call_admitted"),
+      handle<const admission_overdue>(self, "call_host.admission_overdue"),
+      handle<const call_overdue>(self, "call_host.call_overdue"),
+      handle<piece_read>(self, "call_host.piece_read"),
+      handle<const origin_lost>(self, "call_host.origin_lost"),
+      handle<const begin_drain>(self, "call_host.begin_drain"),
+      handle<const end_drain>(self, "call_host.end_drain"),
   };
 }
 

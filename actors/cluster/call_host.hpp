@@ -72,22 +72,22 @@ struct call_host_state {
     bool closed = false;
   };
 
-  void on_from_origin(from_origin& x);
+  void on(from_origin& x);
   void on_assignment(from_origin& from, work::assignment& x);
-  void on_admitted(call_admitted& x);
-  void on_admission_overdue(const admission_overdue& x);
+  void on(call_admitted& x);
+  void on(const admission_overdue& x);
   void on_stop(const from_origin& from, const work::stop& x);
   void on_ack(const from_origin& from);
   void on_piece_ack(const from_origin& from, const cluster::piece_ack& x);
-  void on_started(work::started& x);
-  void on_progress(work::progress& x);
-  void on_done(work::done& x);
-  void on_lost(work::lost& x);
-  void on_overdue(const call_overdue& x);
-  void on_origin_lost(const origin_lost& x);
-  void on_pool_down(const caf::down_msg& x);
-  void on_drain();
-  void stop_all();
+  void on(work::started& x);
+  void on(work::progress& x);
+  void on(work::done& x);
+  void on(work::lost& x);
+  void on(const call_overdue& x);
+  void on(const origin_lost& x);
+  void on(const caf::down_msg& x);
+  void on(const begin_drain&);
+  void on(const end_drain&);
   [[nodiscard]] time_point now() const { return self->clock().now(); }
 
   /// `again`: it may run at another place.
@@ -107,7 +107,7 @@ struct call_host_state {
   void read_piece(const std::string& token, ending& x);
   void give_room(link_number link, std::size_t pieces_done);
   void give_up(ending& x);
-  void on_piece_read(piece_read& x);
+  void on(piece_read& x);
   void end_if_sent(const std::string& token);
   static void log_if_cut(const work::done& x);
   void finish(const attempt_key& key, work::done done);

@@ -58,7 +58,7 @@ void call_host_state::read_piece(const std::string& token, ending& x) {
     job();
 }
 
-void call_host_state::on_piece_read(piece_read& x) {
+void call_host_state::on(piece_read& x) {
   const auto i = endings.find(x.token);
   if (i == endings.end()) return;
   auto& end = i->second;

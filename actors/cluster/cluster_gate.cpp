@@ -64,6 +64,17 @@ void cluster_gate_state::to_host(const cluster::tag& tag, X& x) {
                                caf::make_message(std::move(x))});
 }
 
+template <class X>
+void cluster_gate_state::on(const cluster::tag& tag, X& x) {
+  constexpr bool of_origin =
+      std::is_same_v<X, work::assignment> || std::is_same_v<X, work::stop> ||
+      std::is_same_v<X, work::ack> || std::is_same_v<X, cluster::piece_ack>;
+  if constexpr (of_origin)
+    to_host(tag, x);
+  else
+    to_worker(tag, x);
+}
+
 /// Who was stopped, or whose machine was, heard nobody: that is no fault of
 /// theirs. They may have given up on this process meanwhile.
 void cluster_gate_state::note_standstill() {
@@ -82,12 +93,12 @@ bool cluster_gate_state::stood_still_just_now() const {
   return stood_still > duration{} && now() < went_on + setup.watch.heartbeat;
 }
 
-void cluster_gate_state::on_to_peer(to_peer& x) {
+void cluster_gate_state::on(to_peer& x) {
   const auto i = links.find(x.link);
   if (i != links.end()) self->send(i->second.peer, std::move(x.content));
 }
 
-void cluster_gate_state::on_give(give_call& x) {
+void cluster_gate_state::on(give_call& x) {
   auto worker = caf::actor_cast<caf::actor>(self->current_sender());
   const auto i = links.find(x.link);
   if (i == links.end() || i->second.at != phase::joined ||
@@ -97,12 +108,12 @@ void cluster_gate_state::on_give(give_call& x) {
   self->send(i->second.peer, std::move(x.tag), std::move(x.what));
 }
 
-void cluster_gate_state::on_drop(const drop_token& x) {
+void cluster_gate_state::on(const drop_token& x) {
   if (const auto i = links.find(x.link); i != links.end())
     i->second.tokens.erase(x.token);
 }
 
-void cluster_gate_state::on_load(host_load& x) {
+void cluster_gate_state::on(host_load& x) {
   loads = std::move(x.loads);
   hosted = x.calls;
   if (draining && hosted == 0) end_when_heard();
@@ -121,7 +132,7 @@ void cluster_gate_state::end_when_heard() {
   if (last_words.empty() && setup.on_drained) setup.on_drained();
 }
 
-void cluster_gate_state::on_ask_status() {
+void cluster_gate_state::on(const cluster::ask_status&) {
   auto* from = sender();
   if (from == nullptr || from->second.at != phase::joined) return;
   cluster::status out;
@@ -146,7 +157,7 @@ void cluster_gate_state::on_ask_status() {
 /// A process that was stopped reads it late, when who asked has told somebody
 /// that it failed: so it is obeyed once who asked still answers. Who has fenced
 /// us says so before it answers.
-void cluster_gate_state::on_ask_drain(const cluster::ask_drain& x) {
+void cluster_gate_state::on(const cluster::ask_drain& x) {
   auto* from = sender();
   if (from == nullptr || from->second.at != phase::joined) return;
   auto& at = from->second;
@@ -167,7 +178,7 @@ void cluster_gate_state::drain_as_asked(link& x) {
       self->send(node.peer, cluster::ask_drain{});
 }
 
-void cluster_gate_state::on_begin_drain() {
+void cluster_gate_state::on(const begin_drain&) {
   if (std::exchange(draining, true)) return;
   log_info(op, "this node is drained: it takes no more calls, and ends when " +
                    std::to_string(hosted) + " have ended");
@@ -182,7 +193,8 @@ namespace {
 /// What no peer says: that it is gone, that it errs, that the gate is to end.
 void handle_ends(caf::stateful_actor<cluster_gate_state>* self) {
   auto& st = self->state;
-  self->set_down_handler([&st](caf::down_msg& x) { st.on_peer_down(x); });
+  self->set_down_handler(
+      handle<const caf::down_msg>(self, "cluster_gate.down"));
   // What a peer does not understand comes back as an error, and what it should
   // not say is none of ours: neither ends the gate.
   self->set_error_handler([](caf::scheduled_actor*, caf::error& x) {
@@ -214,40 +226,38 @@ caf::behavior cluster_gate(caf::stateful_actor<cluster_gate_state>* self,
     st.targets.emplace(address, core::dial_plan{});
   handle_ends(self);
   self->send(self, tick{});
-  const auto host = [&st](const auto& tag, auto& x) { st.to_host(tag, x); };
-  const auto worker = [&st](const auto& tag, auto& x) { st.to_worker(tag, x); };
   return {
-      [&st](const tick&) { st.on_tick(); },
-      [&st](dialed& x) { st.on_dialed(x); },
-      [&st](dial_connected& x) { st.connected.insert(std::move(x.address)); },
-      [&st](cluster::hello& x) { st.on_hello(x); },
-      [&st](const cluster::terms& x) { st.on_terms(x); },
-      [&st](const cluster::refusal& x) { st.on_refusal(x); },
-      [&st](cluster::offers& x) { st.on_offers(x); },
-      [&st](const cluster::ping& x) { st.on_ping(x); },
-      [&st](cluster::pong& x) { st.on_pong(x); },
-      [&st](const cluster::fenced& x) { st.on_fenced(x); },
-      [host](const cluster::tag& t, work::assignment& x) { host(t, x); },
-      [host](const cluster::tag& t, work::stop& x) { host(t, x); },
-      [host](const cluster::tag& t, work::ack& x) { host(t, x); },
-      [host](const cluster::tag& t, cluster::piece_ack& x) { host(t, x); },
-      [worker](const cluster::tag& t, cluster::taken& x) { worker(t, x); },
-      [worker](const cluster::tag& t, work::started& x) { worker(t, x); },
-      [worker](const cluster::tag& t, work::progress& x) { worker(t, x); },
-      [worker](const cluster::tag& t, work::done& x) { worker(t, x); },
-      [worker](const cluster::tag& t, work::lost& x) { worker(t, x); },
-      [worker](const cluster::tag& t, cluster::piece& x) { worker(t, x); },
-      [&st](const cluster::ask_status&) { st.on_ask_status(); },
-      [&st](const cluster::ask_drain& x) { st.on_ask_drain(x); },
-      [&st](to_peer& x) { st.on_to_peer(x); },
-      [&st](give_call& x) { st.on_give(x); },
-      [&st](const deaf_node& x) { st.on_deaf(x); },
-      [&st](const drop_token& x) { st.on_drop(x); },
-      [&st](host_load& x) { st.on_load(x); },
-      [&st](const begin_drain&) { st.on_begin_drain(); },
-      [&st](const end_drain& x) {
-        if (st.host) st.self->send(st.host, x);
-      },
+      handle<const tick>(self, "cluster_gate.tick"),
+      handle<dialed>(self, "cluster_gate.dialed"),
+      handle<dial_connected>(self, "cluster_gate.dial_connected"),
+      handle<cluster::hello>(self, "cluster_gate.hello"),
+      handle<const cluster::terms>(self, "cluster_gate.terms"),
+      handle<const cluster::refusal>(self, "cluster_gate.refusal"),
+      handle<cluster::offers>(self, "cluster_gate.offers"),
+      handle<const cluster::ping>(self, "cluster_gate.ping"),
+      handle<cluster::pong>(self, "cluster_gate.pong"),
+      handle<const cluster::fenced>(self, "cluster_gate.fenced"),
+      handle<const cluster::tag, work::assignment>(self,
+                                                   "cluster_gate.assignment"),
+      handle<const cluster::tag, work::stop>(self, "cluster_gate.stop"),
+      handle<const cluster::tag, work::ack>(self, "cluster_gate.ack"),
+      handle<const cluster::tag, cluster::piece_ack>(self,
+                                                     "cluster_gate.piece_ack"),
+      handle<const cluster::tag, cluster::taken>(self, "cluster_gate.taken"),
+      handle<const cluster::tag, work::started>(self, "cluster_gate.started"),
+      handle<const cluster::tag, work::progress>(self, "cluster_gate.progress"),
+      handle<const cluster::tag, work::done>(self, "cluster_gate.done"),
+      handle<const cluster::tag, work::lost>(self, "cluster_gate.lost"),
+      handle<const cluster::tag, cluster::piece>(self, "cluster_gate.piece"),
+      handle<const cluster::ask_status>(self, "cluster_gate.ask_status"),
+      handle<const cluster::ask_drain>(self, "cluster_gate.ask_drain"),
+      handle<to_peer>(self, "cluster_gate.to_peer"),
+      handle<give_call>(self, "cluster_gate.give_call"),
+      handle<const deaf_node>(self, "cluster_gate.deaf_node"),
+      handle<const drop_token>(self, "cluster_gate.drop_token"),
+      handle<host_load>(self, "cluster_gate.host_load"),
+      handle<const begin_drain>(self, "cluster_gate.begin_drain"),
+      handle<const end_drain>(self, "cluster_gate.end_drain"),
   };
 }
 

@@ -141,14 +141,15 @@ struct cluster_gate_state {
   };
 
   // The life of links (gate_links.cpp, gate_greeting.cpp).
-  void on_dialed(dialed& x);
-  void on_tick();
-  void on_hello(cluster::hello& x);
-  void on_terms(const cluster::terms& x);
-  void on_refusal(const cluster::refusal& x);
-  void on_ping(const cluster::ping& x);
-  void on_pong(cluster::pong& x);
-  void on_fenced(const cluster::fenced& x);
+  void on(dialed& x);
+  void on(dial_connected& x) { connected.insert(std::move(x.address)); }
+  void on(const tick&);
+  void on(cluster::hello& x);
+  void on(const cluster::terms& x);
+  void on(const cluster::refusal& x);
+  void on(const cluster::ping& x);
+  void on(cluster::pong& x);
+  void on(const cluster::fenced& x);
   void wait_no_more(link_number number);
   void tell_if_known();
   [[nodiscard]] bool is_known(const std::string& address,
@@ -156,7 +157,7 @@ struct cluster_gate_state {
   void on_own_address(const std::string& address);
   void note_standstill();
   [[nodiscard]] bool stood_still_just_now() const;
-  void on_peer_down(const caf::down_msg& x);
+  void on(const caf::down_msg& x);
   void watch_link(link_number number, link& x);
   std::pair<const link_number, link>& add_link(caf::actor peer,
                                                std::string address);
@@ -171,7 +172,7 @@ struct cluster_gate_state {
   void join(link& x);
   void refuse(link_number number, const std::string& why);
   void fence(link_number number, link& x, const std::string& why);
-  void on_deaf(const deaf_node& x);
+  void on(const deaf_node& x);
   void drop(link_number number, const std::string& why,
             ending how = ending::lost);
   void log_gone(const link& x, const std::string& why, ending how) const;
@@ -182,7 +183,7 @@ struct cluster_gate_state {
   void end_origin(link_number number, link& x, const std::string& why);
 
   // Tools of nodes (gate_tools.cpp).
-  void on_offers(cluster::offers& x);
+  void on(cluster::offers& x);
   void add_tool(link_number number, link& x, const cluster::tool_offer& offer);
   tool_pool_actor make_pool(link_number number, const link& x,
                             const cluster::tool_offer& offer);
@@ -206,15 +207,20 @@ struct cluster_gate_state {
   void to_worker(const cluster::tag& tag, X& x);
   template <class X>
   void to_host(const cluster::tag& tag, X& x);
-  void on_to_peer(to_peer& x);
-  void on_give(give_call& x);
-  void on_drop(const drop_token& x);
+  template <class X>
+  void on(const cluster::tag& tag, X& x);
+  void on(to_peer& x);
+  void on(give_call& x);
+  void on(const drop_token& x);
   void end_when_heard();
-  void on_load(host_load& x);
-  void on_ask_status();
-  void on_ask_drain(const cluster::ask_drain& x);
+  void on(host_load& x);
+  void on(const cluster::ask_status&);
+  void on(const cluster::ask_drain& x);
   void drain_as_asked(link& x);
-  void on_begin_drain();
+  void on(const begin_drain&);
+  void on(const end_drain& x) {
+    if (host) self->send(host, x);
+  }
 
   /// The link of who sent the message; null: nobody we know.
   std::pair<const link_number, link>* sender();

@@ -33,7 +33,7 @@ std::optional<std::string> cluster_gate_state::problem_of(
   return {};
 }
 
-void cluster_gate_state::on_hello(cluster::hello& x) {
+void cluster_gate_state::on(cluster::hello& x) {
   auto* from = sender();
   if (from == nullptr) {  // the peer dialled
     if (!self->current_sender()) return;
@@ -57,7 +57,7 @@ void cluster_gate_state::on_hello(cluster::hello& x) {
 
 /// What is run for the other ends before it may hold that it has ended, also
 /// where its times are shorter than ours.
-void cluster_gate_state::on_terms(const cluster::terms& x) {
+void cluster_gate_state::on(const cluster::terms& x) {
   auto* from = sender();
   if (from == nullptr || !host) return;
   auto& [number, at] = *from;
@@ -100,7 +100,7 @@ void cluster_gate_state::refuse(link_number number, const std::string& why) {
   drop(number, why, ending::refused);
 }
 
-void cluster_gate_state::on_refusal(const cluster::refusal& x) {
+void cluster_gate_state::on(const cluster::refusal& x) {
   auto* from = sender();
   if (from == nullptr) return;
   const auto& at = from->second;

@@ -46,8 +46,7 @@ cluster_gate_state::sender() {
 // -- dialling -----------------------------------------------------------------
 
 /// Each heartbeat, and at least ten times a second.
-void cluster_gate_state::on_tick() {
-  if (setup.faults) setup.faults("cluster_gate.tick");
+void cluster_gate_state::on(const tick&) {
   note_standstill();
   for (auto& [address, plan] : targets)
     if (!draining && plan.begin_if_due(now()))
@@ -65,7 +64,7 @@ void cluster_gate_state::on_tick() {
   self->delayed_send(self, next, tick{});
 }
 
-void cluster_gate_state::on_dialed(dialed& x) {
+void cluster_gate_state::on(dialed& x) {
   connected.erase(x.address);
   if (x.gate && x.gate->address() == self->address())
     return on_own_address(x.address);
@@ -161,7 +160,7 @@ void cluster_gate_state::wait_no_more(link_number number) {
 
 /// Asked by whoever it is, also one that is fenced: what it had here it knows
 /// to be gone only when it is told.
-void cluster_gate_state::on_ping(const cluster::ping& x) {
+void cluster_gate_state::on(const cluster::ping& x) {
   auto* from = sender();
   if (from == nullptr) return;
   auto& at = from->second;
@@ -171,7 +170,7 @@ void cluster_gate_state::on_ping(const cluster::ping& x) {
   self->send(at.peer, cluster::pong{x.number, loads});
 }
 
-void cluster_gate_state::on_pong(cluster::pong& x) {
+void cluster_gate_state::on(cluster::pong& x) {
   auto* from = sender();
   if (from == nullptr) return;
   auto& at = from->second;
@@ -228,7 +227,7 @@ void cluster_gate_state::fence(link_number number, link& x,
 
 /// A message was lost on a link that goes on: of a stream of bytes that
 /// somebody changed.
-void cluster_gate_state::on_deaf(const deaf_node& x) {
+void cluster_gate_state::on(const deaf_node& x) {
   const auto i = links.find(x.link);
   if (i == links.end() || i->second.at != phase::joined ||
       i->second.who.epoch != x.epoch)
@@ -237,7 +236,7 @@ void cluster_gate_state::on_deaf(const deaf_node& x) {
 }
 
 /// We were: what the peer gave us it has given up.
-void cluster_gate_state::on_fenced(const cluster::fenced& x) {
+void cluster_gate_state::on(const cluster::fenced& x) {
   auto* from = sender();
   if (from == nullptr) return;
   auto& [number, at] = *from;
@@ -263,7 +262,7 @@ void cluster_gate_state::end_origin(link_number number, link& x,
   if (host) self->send(host, origin_lost{number, why});
 }
 
-void cluster_gate_state::on_peer_down(const caf::down_msg& x) {
+void cluster_gate_state::on(const caf::down_msg& x) {
   // Who takes no calls any more must not look alive.
   if (host && x.source == host.address())
     return self->quit(caf::make_error(caf::sec::runtime_error, "call_host",

@@ -101,7 +101,7 @@ void cluster_gate_state::offer_to(const link& x) {
   self->send(x.peer, std::move(out));
 }
 
-void cluster_gate_state::on_offers(cluster::offers& x) {
+void cluster_gate_state::on(cluster::offers& x) {
   auto* from = sender();
   if (from == nullptr || from->second.at != phase::joined) return;
   auto& [number, at] = *from;

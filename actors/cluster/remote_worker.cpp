@@ -18,8 +18,7 @@ constexpr auto take_limit = std::chrono::seconds{10};
 
 }  // namespace
 
-void remote_worker_state::on_assignment(work::assignment& x,
-                                        work_listeners& who) {
+void remote_worker_state::on(work::assignment& x, work_listeners& who) {
   const auto id = x.call.id;
   if (!lost.empty()) return give_back(id, x.attempt, who.dispatcher, lost);
   auto work = setup.board->find(x.run);
@@ -43,14 +42,14 @@ void remote_worker_state::on_assignment(work::assignment& x,
   self->delayed_send(self, take_limit, not_taken{id, calls.at(id).attempt});
 }
 
-void remote_worker_state::on_taken(const cluster::tag& tag) {
+void remote_worker_state::on(const cluster::tag& tag, const cluster::taken&) {
   if (const auto i = tokens.find(tag.token); i != tokens.end())
     calls.at(i->second).taken = true;
 }
 
 /// Whether it acts is not known: all that the node has of us is given up, as if
 /// it were silent.
-void remote_worker_state::on_not_taken(const not_taken& x) {
+void remote_worker_state::on(const not_taken& x) {
   const auto i = calls.find(x.id);
   if (i == calls.end() || i->second.attempt != x.attempt || i->second.taken)
     return;
@@ -70,7 +69,7 @@ void remote_worker_state::give_back(const call_id& id, std::uint32_t attempt,
   self->send(pool, work::freed{id});
 }
 
-void remote_worker_state::on_refused(const call_refused& x) {
+void remote_worker_state::on(const call_refused& x) {
   const auto token = tokens.find(x.token);
   if (token == tokens.end()) return;
   const auto id = token->second;
@@ -81,13 +80,13 @@ void remote_worker_state::on_refused(const call_refused& x) {
   give_back(id, attempt, to, x.reason);
 }
 
-void remote_worker_state::on_stop(const work::stop& x) {
+void remote_worker_state::on(const work::stop& x) {
   const auto i = calls.find(x.id);
   if (i != calls.end() && i->second.attempt == x.attempt)
     say(i->second.token, work::stop{x});
 }
 
-void remote_worker_state::on_ack(const work::ack& x) {
+void remote_worker_state::on(const work::ack& x) {
   if (const auto i = calls.find(x.id); i != calls.end())
     say(i->second.token, work::ack{x});
 }
@@ -109,14 +108,12 @@ void remote_worker_state::forget(const call_id& id) {
   if (orphan && calls.empty()) self->quit();
 }
 
-void remote_worker_state::on_started(const cluster::tag& tag,
-                                     work::started& x) {
+void remote_worker_state::on(const cluster::tag& tag, work::started& x) {
   if (auto* call = find(tag, x.id); call && call->attempt == x.attempt)
     self->send(call->who.dispatcher, std::move(x));
 }
 
-void remote_worker_state::on_progress(const cluster::tag& tag,
-                                      work::progress& x) {
+void remote_worker_state::on(const cluster::tag& tag, work::progress& x) {
   auto* call = find(tag, x.id);
   if (call == nullptr || call->attempt != x.attempt) return;
   x.tool = setup.tool;
@@ -124,7 +121,7 @@ void remote_worker_state::on_progress(const cluster::tag& tag,
   self->send(call->who.muxer, std::move(x));
 }
 
-void remote_worker_state::on_done(const cluster::tag& tag, work::done& x) {
+void remote_worker_state::on(const cluster::tag& tag, work::done& x) {
   auto* call = find(tag, x.id);
   if (call == nullptr || call->attempt != x.attempt) return;
   const auto dispatcher = call->who.dispatcher;
@@ -137,7 +134,7 @@ void remote_worker_state::on_done(const cluster::tag& tag, work::done& x) {
 }
 
 /// The node's own worker died: the node replaces it, and has a circuit breaker.
-void remote_worker_state::on_lost(const cluster::tag& tag, work::lost& x) {
+void remote_worker_state::on(const cluster::tag& tag, work::lost& x) {
   const auto* call = find(tag, x.id);
   if (call == nullptr || call->attempt != x.attempt) return;
   lose(call_id{x.id}, "on node " + setup.node + ": " + x.reason);
@@ -154,10 +151,10 @@ void remote_worker_state::lose(const call_id& id, std::string why) {
   self->send(pool, work::freed{id});
 }
 
-void remote_worker_state::on_piece(const cluster::tag& tag, cluster::piece& x) {
+void remote_worker_state::on(const cluster::tag& tag, cluster::piece& x) {
   const auto token = tokens.find(tag.token);
   if (token == tokens.end()) return;
-  if (!setup.keep_piece) return on_kept({tag.token, false});
+  if (!setup.keep_piece) return on(piece_kept{tag.token, false});
   calls.at(token->second).pieces = true;
   setup.keep_piece(
       token->second, std::move(x),
@@ -166,7 +163,7 @@ void remote_worker_state::on_piece(const cluster::tag& tag, cluster::piece& x) {
       });
 }
 
-void remote_worker_state::on_kept(const piece_kept& x) {
+void remote_worker_state::on(const piece_kept& x) {
   const auto token = tokens.find(x.token);
   if (token != tokens.end() && !x.kept) calls.at(token->second).cut = true;
   say(x.token, cluster::piece_ack{!x.kept});
@@ -174,7 +171,7 @@ void remote_worker_state::on_kept(const piece_kept& x) {
 
 /// What only reads goes to another place at once. What changes something may
 /// still act there, and is said to be lost when it cannot any more.
-void remote_worker_state::on_link_lost(link_lost& x) {
+void remote_worker_state::on(link_lost& x) {
   if (!lost.empty()) return;
   lost = "the node " + setup.node + " is lost: " + x.reason;
   std::vector<call_id> reads;
@@ -198,7 +195,7 @@ void remote_worker_state::on_link_lost(link_lost& x) {
   self->delayed_send(self, x.may_act_for, tick{});
 }
 
-void remote_worker_state::end_all() {
+void remote_worker_state::on(const tick&) {
   std::vector<call_id> all;
   all.reserve(calls.size());
   for (const auto& [id, call] : calls) all.push_back(id);
@@ -207,7 +204,7 @@ void remote_worker_state::end_all() {
 }
 
 /// Nobody can stop its calls any more, or give it others: it ends with them.
-void remote_worker_state::on_pool_down() {
+void remote_worker_state::on(const caf::down_msg&) {
   orphan = true;
   if (calls.empty()) return self->quit();
   for (const auto& [id, call] : calls)
@@ -221,36 +218,30 @@ caf::behavior remote_worker(caf::stateful_actor<remote_worker_state>* self,
   st.pool = std::move(pool);
   log_exceptions(self);
   self->monitor(st.pool);
-  self->set_down_handler([&st](caf::down_msg&) { st.on_pool_down(); });
+  self->set_down_handler(
+      handle<const caf::down_msg>(self, "remote_worker.down"));
   work::offer offer;
   offer.tools.push_back(st.setup.tool);
   offer.places = st.setup.places;
   self->send(st.pool, std::move(offer));
   return {
-      [&st](work::assignment& x, work_listeners& who) {
-        st.on_assignment(x, who);
-      },
-      [&st](const work::stop& x) { st.on_stop(x); },
-      [&st](const work::ack& x) { st.on_ack(x); },
-      [&st](const cluster::tag& tag, const cluster::taken&) {
-        st.on_taken(tag);
-      },
-      [&st](const not_taken& x) { st.on_not_taken(x); },
-      [&st](const cluster::tag& tag, work::started& x) {
-        st.on_started(tag, x);
-      },
-      [&st](const cluster::tag& tag, work::progress& x) {
-        st.on_progress(tag, x);
-      },
-      [&st](const cluster::tag& tag, work::done& x) { st.on_done(tag, x); },
-      [&st](const cluster::tag& tag, work::lost& x) { st.on_lost(tag, x); },
-      [&st](const cluster::tag& tag, cluster::piece& x) {
-        st.on_piece(tag, x);
-      },
-      [&st](const call_refused& x) { st.on_refused(x); },
-      [&st](const piece_kept& x) { st.on_kept(x); },
-      [&st](link_lost& x) { st.on_link_lost(x); },
-      [&st](const tick&) { st.end_all(); },
+      handle<work::assignment, work_listeners>(self,
+                                               "remote_worker.assignment"),
+      handle<const work::stop>(self, "remote_worker.stop"),
+      handle<const work::ack>(self, "remote_worker.ack"),
+      handle<const cluster::tag, const cluster::taken>(self,
+                                                       "remote_worker.taken"),
+      handle<const not_taken>(self, "remote_worker.not_taken"),
+      handle<const cluster::tag, work::started>(self, "remote_worker.started"),
+      handle<const cluster::tag, work::progress>(self,
+                                                 "remote_worker.progress"),
+      handle<const cluster::tag, work::done>(self, "remote_worker.done"),
+      handle<const cluster::tag, work::lost>(self, "remote_worker.lost"),
+      handle<const cluster::tag, cluster::piece>(self, "remote_worker.piece"),
+      handle<const call_refused>(self, "remote_worker.call_refused"),
+      handle<const piece_kept>(self, "remote_worker.piece_kept"),
+      handle<link_lost>(self, "remote_worker.link_lost"),
+      handle<const tick>(self, "remote_worker.tick"),
   };
 }
 

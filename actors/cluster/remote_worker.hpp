@@ -47,21 +47,21 @@ struct remote_worker_state {
     bool cut = false;            ///< of that a part is not kept
   };
 
-  void on_assignment(work::assignment& x, work_listeners& who);
-  void on_refused(const call_refused& x);
-  void on_taken(const cluster::tag& tag);
-  void on_not_taken(const not_taken& x);
-  void on_stop(const work::stop& x);
-  void on_ack(const work::ack& x);
-  void on_started(const cluster::tag& tag, work::started& x);
-  void on_progress(const cluster::tag& tag, work::progress& x);
-  void on_done(const cluster::tag& tag, work::done& x);
-  void on_lost(const cluster::tag& tag, work::lost& x);
-  void on_kept(const piece_kept& x);
-  void on_piece(const cluster::tag& tag, cluster::piece& x);
-  void on_link_lost(link_lost& x);
-  void on_pool_down();
-  void end_all();
+  void on(work::assignment& x, work_listeners& who);
+  void on(const call_refused& x);
+  void on(const cluster::tag& tag, const cluster::taken&);
+  void on(const not_taken& x);
+  void on(const work::stop& x);
+  void on(const work::ack& x);
+  void on(const cluster::tag& tag, work::started& x);
+  void on(const cluster::tag& tag, work::progress& x);
+  void on(const cluster::tag& tag, work::done& x);
+  void on(const cluster::tag& tag, work::lost& x);
+  void on(const piece_kept& x);
+  void on(const cluster::tag& tag, cluster::piece& x);
+  void on(link_lost& x);
+  void on(const caf::down_msg&);
+  void on(const tick&);
 
   /// The call of this answer, if it is the one that was given under its tag.
   given* find(const cluster::tag& tag, const call_id& id);

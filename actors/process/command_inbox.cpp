@@ -35,7 +35,7 @@ cause_made make_cause(const cause_spec_maker& make,
 
 // -- who waits ----------------------------------------------------------------
 
-void command_inbox_state::on_watch(watch_proposal& x) {
+void command_inbox_state::on(watch_proposal& x) {
   self->monitor(x.tracker);
   const auto id = x.id;
   watched.insert_or_assign(id, std::move(x.tracker));
@@ -43,12 +43,12 @@ void command_inbox_state::on_watch(watch_proposal& x) {
   schedule();
 }
 
-void command_inbox_state::on_unwatch(const unwatch_proposal& x) {
+void command_inbox_state::on(const unwatch_proposal& x) {
   watched.erase(x.id);
   unsettled.erase(x.id);
 }
 
-void command_inbox_state::on_down(const caf::down_msg& x) {
+void command_inbox_state::on(const caf::down_msg& x) {
   std::erase_if(watched, [&](const auto& entry) {
     return entry.second.address() == x.source;
   });
@@ -59,7 +59,7 @@ void command_inbox_state::on_down(const caf::down_msg& x) {
 
 // -- decisions ----------------------------------------------------------------
 
-void command_inbox_state::on_settle(settle_proposal& x) {
+void command_inbox_state::on(settle_proposal& x) {
   auto answer = setup.journal->decide(x.decision, {});
   if (!answer) {
     // The run waits for it, maybe without a write of its own: it is stored
@@ -74,10 +74,10 @@ void command_inbox_state::on_settle(settle_proposal& x) {
   refused = false;
   if (!answer->now || !answer->now->decided) return;
   decision_known known{std::move(*answer->now->decided)};
-  on_known(known);
+  on(known);
 }
 
-void command_inbox_state::on_known(decision_known& x) {
+void command_inbox_state::on(decision_known& x) {
   const auto i = watched.find(x.decision.proposal);
   if (i != watched.end()) self->send(i->second, std::move(x));
 }
@@ -101,17 +101,17 @@ void command_inbox_state::look_for(const std::vector<proposal_id>& ids) {
       }
       if (!state->empty() && storage::awaits_execution(state->front())) {
         queued_cause cause{std::move(state->front())};
-        on_queued(cause);
+        on(cause);
       }
     }
     decision_known known{std::move(decision)};
-    on_known(known);
+    on(known);
   }
 }
 
 // -- runs that approvals cause ------------------------------------------------
 
-void command_inbox_state::on_queued(queued_cause& x) {
+void command_inbox_state::on(queued_cause& x) {
   if (!setup.make_cause_spec || !storage::awaits_execution(x.cause)) return;
   const auto& id = x.cause.what.id;
   if (!queue.add(id, now()))
@@ -140,7 +140,7 @@ void command_inbox_state::try_cause(const storage::proposal_state& cause) {
 
 /// The journal lets one run at most execute it, whoever tries, and however
 /// often.
-void command_inbox_state::on_made(cause_made& x) {
+void command_inbox_state::on(cause_made& x) {
   const auto id = x.id;
   if (!x.spec) return on_answer(id, x.why);
   const auto run = x.spec->run;
@@ -186,15 +186,16 @@ void command_inbox_state::look_for_cancels() {
 
 // -- the timer ----------------------------------------------------------------
 
-void command_inbox_state::on_tick() {
+void command_inbox_state::on(tick&) {
   scheduled = false;
   std::vector<proposal_id> ids;
   ids.reserve(watched.size());
   for (const auto& entry : watched) ids.push_back(entry.first);
   if (!ids.empty()) look_for(ids);
-  for (auto& [id, x] : std::exchange(unsettled, {})) on_settle(x);
+  for (auto& [id, x] : std::exchange(unsettled, {})) on(x);
   if (runs) look_for_cancels();
   try_causes();
+  schedule();
 }
 
 void command_inbox_state::schedule() {
@@ -209,47 +210,17 @@ command_inbox_actor::behavior_type command_inbox(
   log_exceptions(self);
   auto& st = self->state;
   st.setup = std::move(setup);
-  const auto run = [self](const char* handler, auto f) {
-    run_handler(self, self->state.setup.faults, handler, std::move(f));
-  };
-  self->set_down_handler([&st, run](caf::down_msg& x) {
-    run("command_inbox.down", [&] { st.on_down(x); });
-  });
+  self->set_down_handler(handle<caf::down_msg>(self, "command_inbox.down"));
   return {
-      [&st, run](run_peers& x) {
-        run("command_inbox.run_peers",
-            [&] { st.registry = std::move(x.registry); });
-      },
-      [&st, run](watch_proposal& x) {
-        run("command_inbox.watch", [&] { st.on_watch(x); });
-      },
-      [&st, run](const unwatch_proposal& x) {
-        run("command_inbox.unwatch", [&] { st.on_unwatch(x); });
-      },
-      [&st, run](settle_proposal& x) {
-        run("command_inbox.settle", [&] { st.on_settle(x); });
-      },
-      [&st, run](decision_known& x) {
-        run("command_inbox.known", [&] { st.on_known(x); });
-      },
-      [&st, run](queued_cause& x) {
-        run("command_inbox.queued", [&] { st.on_queued(x); });
-      },
-      [&st, run](cause_made& x) {
-        run("command_inbox.made", [&] { st.on_made(x); });
-      },
-      [&st, run](const runs_here& x) {
-        run("command_inbox.runs_here", [&] {
-          st.runs = x.any;
-          st.schedule();
-        });
-      },
-      [&st, run](tick&) {
-        run("command_inbox.tick", [&] {
-          st.on_tick();
-          st.schedule();
-        });
-      },
+      handle<run_peers>(self, "command_inbox.run_peers"),
+      handle<watch_proposal>(self, "command_inbox.watch"),
+      handle<const unwatch_proposal>(self, "command_inbox.unwatch"),
+      handle<settle_proposal>(self, "command_inbox.settle"),
+      handle<decision_known>(self, "command_inbox.known"),
+      handle<queued_cause>(self, "command_inbox.queued"),
+      handle<cause_made>(self, "command_inbox.made"),
+      handle<const runs_here>(self, "command_inbox.runs_here"),
+      handle<tick>(self, "command_inbox.tick"),
   };
 }
 

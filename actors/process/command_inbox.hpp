@@ -41,14 +41,19 @@ struct command_inbox_state {
   static inline const char* name = "command_inbox";
   explicit command_inbox_state(command_inbox_actor::pointer me) : self{me} {}
 
-  void on_watch(watch_proposal& x);
-  void on_unwatch(const unwatch_proposal& x);
-  void on_settle(settle_proposal& x);
-  void on_known(decision_known& x);
-  void on_queued(queued_cause& x);
-  void on_made(cause_made& x);
-  void on_tick();
-  void on_down(const caf::down_msg& x);
+  void on(watch_proposal& x);
+  void on(const unwatch_proposal& x);
+  void on(settle_proposal& x);
+  void on(decision_known& x);
+  void on(queued_cause& x);
+  void on(cause_made& x);
+  void on(run_peers& x) { registry = std::move(x.registry); }
+  void on(const runs_here& x) {
+    runs = x.any;
+    schedule();
+  }
+  void on(tick&);
+  void on(const caf::down_msg& x);
 
   void look_for(const std::vector<proposal_id>& ids);
   void look_for_cancels();

@@ -30,6 +30,20 @@ storage::run_record to_record(const run_spec& spec) {
   return record;
 }
 
+/// The journal refuses the run: what its calls are stopped for.
+void keep_stopped(run_work& book, const call_attempts& acting) {
+  for (const auto& [call, attempt] : acting) {
+    call_result stopped;
+    stopped.how = outcome::interrupted;
+    stopped.attempts = attempt;
+    stopped.err = error{errc::interrupted, op,
+                        "nothing could be saved while this call was under way, "
+                        "so it was stopped; its outcome is unknown, check "
+                        "before you repeat it"};
+    book.keep(call, {attempt, std::move(stopped), {}});
+  }
+}
+
 }  // namespace
 
 /// One after the other, also those that follow from one of them.
@@ -201,6 +215,11 @@ void run_registry_state::act(core::end_work& x) {
   for (const auto& [tool, pool] : setup.pools)
     self->send(pool, abandon_run{x.run});
   const auto acting = book->acting();
+  const auto why = table.why_still(x.run);
+  if (why && why->code == errc::storage_unavailable)
+    keep_stopped(*book, acting);
+  else
+    book->let_go_all();  // one of them may be what it failed of
   if (acting.empty()) return apply(table.on_work_ended(x.run, x.ticket));
   clearing.insert_or_assign(x.run, x.ticket);
   self->delayed_send(self, setup.abandon_deadline,

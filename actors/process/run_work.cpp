@@ -69,6 +69,31 @@ bool run_work::still_acts(const call_id& call, std::uint32_t attempt) {
   return true;
 }
 
+void run_work::keep(const call_id& call, kept_result x) {
+  std::lock_guard lock{mutex_};
+  auto& mine = kept_[call];
+  if (!mine || mine->attempt < x.attempt)
+    mine = std::make_shared<const kept_result>(std::move(x));
+}
+
+std::shared_ptr<const kept_result> run_work::find_kept(
+    const call_id& call, std::uint32_t attempt) const {
+  std::lock_guard lock{mutex_};
+  const auto i = kept_.find(call);
+  const bool same = i != kept_.end() && i->second->attempt == attempt;
+  return same ? i->second : nullptr;
+}
+
+void run_work::let_go(const call_id& call) {
+  std::lock_guard lock{mutex_};
+  kept_.erase(call);
+}
+
+void run_work::let_go_all() {
+  std::lock_guard lock{mutex_};
+  kept_.clear();
+}
+
 void work_board::add(const run_id& run, std::shared_ptr<run_work> work) {
   std::lock_guard lock{mutex_};
   all_.insert_or_assign(run, std::move(work));

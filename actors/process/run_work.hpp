@@ -9,12 +9,21 @@
 #include <set>
 #include <utility>
 
+#include "messages/call.hpp"
 #include "messages/ids.hpp"
+#include "tools/session_state.hpp"
 
 namespace riffle {
 
 /// Which attempt of each call.
 using call_attempts = std::map<call_id, std::uint32_t>;
+
+/// What an attempt came to.
+struct kept_result {
+  std::uint32_t attempt = 0;
+  call_result result;
+  tools::state_values state;  ///< what it set in its session
+};
 
 /// The attempts of a run's calls that are on their way to a worker, and those
 /// that act on threads of tools. Those threads themselves ask before they act
@@ -47,6 +56,16 @@ class run_work {
   /// If so, its end is told to the listener.
   bool still_acts(const call_id& call, std::uint32_t attempt);
 
+  // How calls ended that must not run again, until that is on record: so it
+  // outlives actors whose journal refuses to take it.
+  /// Of an attempt the first counts.
+  void keep(const call_id& call, kept_result x);
+  /// Null: none of this attempt.
+  [[nodiscard]] std::shared_ptr<const kept_result> find_kept(
+      const call_id& call, std::uint32_t attempt) const;
+  void let_go(const call_id& call);
+  void let_go_all();
+
  private:
   struct work {
     std::uint32_t attempt = 0;
@@ -58,6 +77,7 @@ class run_work {
   std::uint64_t epoch_ = 0;
   std::set<std::pair<call_id, std::uint32_t>> waiting_;  ///< of this epoch
   std::multimap<call_id, work> acting_;
+  std::map<call_id, std::shared_ptr<const kept_result>> kept_;
 };
 
 /// The work of the runs of this process: how the threads of workers find that

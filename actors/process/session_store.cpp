@@ -15,14 +15,14 @@ constexpr auto disown_pause = std::chrono::seconds{1};
 
 }  // namespace
 
-opened_run session_store_state::open(open_run_request& x) {
+opened_run session_store_state::on(open_run_request& x) {
   auto answer = journal->open_run(std::move(x.run), std::move(x.files));
   if (!answer) return {nullptr, std::move(answer.error())};
   return {std::make_shared<storage::run_snapshot>(std::move(*answer)), {}};
 }
 
 /// It may wait for long, so not here: others are to be opened meanwhile.
-caf::result<opened_run> session_store_state::adopt(adopt_run_request& x) {
+caf::result<opened_run> session_store_state::on(adopt_run_request& x) {
   undisowned.erase(x.run);  // it is to be this process's again
   auto promise = self->make_response_promise<opened_run>();
   const auto number = ++last_number;
@@ -39,13 +39,13 @@ caf::result<opened_run> session_store_state::adopt(adopt_run_request& x) {
   return promise;
 }
 
-void session_store_state::on_adopted(adoption_done& x) {
+void session_store_state::on(adoption_done& x) {
   const auto promise = adopting.extract(x.number);
-  if (x.answer.left_here) disown({x.run});
+  if (x.answer.left_here) on(disown_request{x.run});
   if (promise) promise.mapped().deliver(std::move(x.answer));
 }
 
-void session_store_state::disown(const disown_request& x) {
+void session_store_state::on(const disown_request& x) {
   if (x.again && !undisowned.contains(x.run)) return;
   const auto done = journal->disown_run(x.run);
   if (done) {
@@ -70,24 +70,12 @@ session_store_actor::behavior_type session_store(
   st.blocking = std::move(blocking);
   st.wait_for_guard = std::move(wait_for_guard);
   st.faults = std::move(faults);
-  const auto run = [self](const char* handler, auto f) {
-    run_handler(self, self->state.faults, handler, std::move(f));
-  };
   return {
-      [&st, self](open_run_request& x) {
-        return run_request<opened_run>(self, st.faults, "session_store.open",
-                                       [&] { return st.open(x); });
-      },
-      [&st, self](adopt_run_request& x) {
-        return run_request<opened_run>(self, st.faults, "session_store.adopt",
-                                       [&] { return st.adopt(x); });
-      },
-      [&st, run](adoption_done& x) {
-        run("session_store.adopted", [&] { st.on_adopted(x); });
-      },
-      [&st, run](const disown_request& x) {
-        run("session_store.disown", [&] { st.disown(x); });
-      },
+      handle_request<opened_run, open_run_request>(self, "session_store.open"),
+      handle_request<opened_run, adopt_run_request>(self,
+                                                    "session_store.adopt"),
+      handle<adoption_done>(self, "session_store.adopted"),
+      handle<const disown_request>(self, "session_store.disown"),
   };
 }
 

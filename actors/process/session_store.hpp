@@ -15,11 +15,11 @@ struct session_store_state {
   static inline const char* name = "session_store";
   explicit session_store_state(session_store_actor::pointer me) : self{me} {}
 
-  opened_run open(open_run_request& x);
-  caf::result<opened_run> adopt(adopt_run_request& x);
-  void on_adopted(adoption_done& x);
+  opened_run on(open_run_request& x);
+  caf::result<opened_run> on(adopt_run_request& x);
+  void on(adoption_done& x);
   /// Repeated until the journal takes it: nobody else may have the run before.
-  void disown(const disown_request& x);
+  void on(const disown_request& x);
 
   session_store_actor::pointer self;
   std::shared_ptr<storage::journal> journal;

@@ -41,7 +41,19 @@ struct volley_scheduler_state {
     self->delayed_send(self, left, volley_pause_over{});
   }
 
-  void on_pause_over() {
+  void on(const begin_volley&) { apply(schedule->begin(now())); }
+  void on(const task_ended& x) {
+    const auto chance = std::uniform_real_distribution<double>{}(random);
+    apply(schedule->on_end(x.task, x.how, now(), chance));
+  }
+  void on(cancel_volley& x) {
+    reason = std::move(x.reason);
+    apply(schedule->cancel());
+  }
+  void on(const capacity_known& x) {
+    apply(schedule->on_capacity(x.model, x.most));
+  }
+  void on(const volley_pause_over&) {
     timer.reset();
     apply(schedule->on_time(now()));
   }
@@ -68,38 +80,12 @@ volley_scheduler_actor::behavior_type volley_scheduler(
   self->attach_functor([port = st.port](const caf::error& why) {
     port->all_over(describe_end(why));
   });
-  const auto run = [self](const char* name, auto f) {
-    run_handler(self, self->state.faults, name, f);
-  };
   return {
-      [=](const begin_volley&) {
-        run("volley_scheduler.begin", [&] {
-          self->state.apply(self->state.schedule->begin(self->state.now()));
-        });
-      },
-      [=](const task_ended& x) {
-        run("volley_scheduler.ended", [&] {
-          auto& s = self->state;
-          const auto chance =
-              std::uniform_real_distribution<double>{}(s.random);
-          s.apply(s.schedule->on_end(x.task, x.how, s.now(), chance));
-        });
-      },
-      [=](cancel_volley& x) {
-        run("volley_scheduler.cancel", [&] {
-          self->state.reason = std::move(x.reason);
-          self->state.apply(self->state.schedule->cancel());
-        });
-      },
-      [=](const capacity_known& x) {
-        run("volley_scheduler.capacity", [&] {
-          self->state.apply(self->state.schedule->on_capacity(x.model, x.most));
-        });
-      },
-      [=](volley_pause_over) {
-        run("volley_scheduler.pause_over",
-            [&] { self->state.on_pause_over(); });
-      },
+      handle<const begin_volley>(self, "volley_scheduler.begin"),
+      handle<const task_ended>(self, "volley_scheduler.ended"),
+      handle<cancel_volley>(self, "volley_scheduler.cancel"),
+      handle<const capacity_known>(self, "volley_scheduler.capacity"),
+      handle<const volley_pause_over>(self, "volley_scheduler.pause_over"),
   };
 }
 

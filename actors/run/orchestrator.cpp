@@ -42,7 +42,7 @@ std::string whole_prompt(const run_spec& spec,
 
 // -- begin --------------------------------------------------------------------
 
-void orchestrator_state::begin(run_peers& x) {
+void orchestrator_state::on(run_peers& x) {
   peers = std::move(x);
   base = start.snapshot->run;
   machine = core::step_machine{spec->step_limits(), spec->random01};
@@ -175,7 +175,7 @@ void orchestrator_state::remember_session() {
 // -- what comes in ------------------------------------------------------------
 
 /// A model that did not begin to answer may be asked in another way.
-void orchestrator_state::on_turn_over(turn_over& x) {
+void orchestrator_state::on(turn_over& x) {
   asking = {};
   auto& ended = x.turn;
   // Some say what they read before they say that they are overloaded.
@@ -193,7 +193,7 @@ void orchestrator_state::on_turn_over(turn_over& x) {
   apply(machine.on_turn_over(std::move(ended), now()));
 }
 
-void orchestrator_state::on_settled(settlement_committed& x) {
+void orchestrator_state::on(settlement_committed& x) {
   auto settled = to_settled(x.call, spec->tool_settings);
   settled.answer =
       spec->cause ? told_without_note(x.call) : std::move(x.answer);
@@ -205,7 +205,7 @@ void orchestrator_state::on_settled(settlement_committed& x) {
   apply(machine.on_settled(std::move(settled), now()));
 }
 
-void orchestrator_state::on_control(control_request& x) {
+void orchestrator_state::on(control_request& x) {
   const auto known = proposed.find(x.call.id);
   auto done = core::run_control(
       x.call, plan,
@@ -231,7 +231,7 @@ void orchestrator_state::on_control(control_request& x) {
                    std::move(done.answer).value_or(""), std::move(entry)});
 }
 
-void orchestrator_state::on_end_committed() {
+void orchestrator_state::on(end_committed&) {
   self->send(peers.registry, run_ended{spec->run});
   self->quit(caf::exit_reason::user_shutdown);  // takes its peers along
 }
@@ -357,41 +357,16 @@ orchestrator_actor::behavior_type orchestrator(
   st.spec = std::move(spec);
   st.start = std::move(start);
   st.spawn_turn = std::move(spawn_turn);
-  const auto run = [self](const char* handler, auto f) {
-    run_handler(self, self->state.spec->faults, handler, std::move(f));
-  };
   return {
-      [&st, run](run_peers& x) {
-        run("orchestrator.run_peers", [&] { st.begin(x); });
-      },
-      [&st, run](turn_over& x) {
-        run("orchestrator.turn_over", [&] { st.on_turn_over(x); });
-      },
-      [&st, run](settlement_committed& x) {
-        run("orchestrator.settlement_committed", [&] { st.on_settled(x); });
-      },
-      [&st, run](drain_committed&) {
-        run("orchestrator.drain_committed",
-            [&] { st.apply(st.machine.on_drained(st.now())); });
-      },
-      [&st, run](end_committed&) {
-        run("orchestrator.end_committed", [&] { st.on_end_committed(); });
-      },
-      [&st, run](control_request& x) {
-        run("orchestrator.control_request", [&] { st.on_control(x); });
-      },
-      [&st, run](proposal_made& x) {
-        run("orchestrator.proposal_made", [&] { st.on_proposal_made(x); });
-      },
-      [&st, run](end_run& x) {
-        run("orchestrator.end_run", [&] {
-          st.apply(st.machine.on_end_request(std::move(x.request), st.now()));
-        });
-      },
-      [&st, run](pause_over&) {
-        run("orchestrator.pause_over",
-            [&] { st.apply(st.machine.on_waited(st.now())); });
-      },
+      handle<run_peers>(self, "orchestrator.run_peers"),
+      handle<turn_over>(self, "orchestrator.turn_over"),
+      handle<settlement_committed>(self, "orchestrator.settlement_committed"),
+      handle<drain_committed>(self, "orchestrator.drain_committed"),
+      handle<end_committed>(self, "orchestrator.end_committed"),
+      handle<control_request>(self, "orchestrator.control_request"),
+      handle<proposal_made>(self, "orchestrator.proposal_made"),
+      handle<end_run>(self, "orchestrator.end_run"),
+      handle<pause_over>(self, "orchestrator.pause_over"),
   };
 }
 

@@ -23,21 +23,26 @@ struct orchestrator_state {
   static inline const char* name = "orchestrator";
   explicit orchestrator_state(orchestrator_actor::pointer me) : self{me} {}
 
-  void begin(run_peers& x);
+  void on(run_peers& x);
   void begin_fresh();
   void begin_recovered();
   void remember_session();
   void take_phase();
   [[nodiscard]] bool begins_anew() const;
   void say_waited();
-  void on_settled(settlement_committed& x);
-  void on_turn_over(turn_over& x);
-  void on_control(control_request& x);
-  void on_end_committed();
+  void on(settlement_committed& x);
+  void on(turn_over& x);
+  void on(control_request& x);
+  void on(end_committed&);
+  void on(drain_committed&) { apply(machine.on_drained(now())); }
+  void on(end_run& x) {
+    apply(machine.on_end_request(std::move(x.request), now()));
+  }
+  void on(pause_over&) { apply(machine.on_waited(now())); }
 
   // Proposals (orchestrator_proposals.cpp).
   void remember_proposals();
-  void on_proposal_made(proposal_made& x);
+  void on(proposal_made& x);
   void record_proposals(std::vector<events::body>& events, const call_id& call,
                         run_entry& entry);
   void add_inline_proposals(core::record_step& x, run_entry& entry);

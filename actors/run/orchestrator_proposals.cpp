@@ -17,7 +17,7 @@ void orchestrator_state::remember_proposals() {
   }
 }
 
-void orchestrator_state::on_proposal_made(proposal_made& x) {
+void orchestrator_state::on(proposal_made& x) {
   machine.note_proposal(std::move(x.summary));
 }
 

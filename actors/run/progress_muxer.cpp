@@ -14,13 +14,13 @@ progress_muxer_state::~progress_muxer_state() {
                 " progress reports came too late and were dropped");
 }
 
-void progress_muxer_state::on_begun(call_begun& x) {
+void progress_muxer_state::on(call_begun& x) {
   merge.on_begun(x.id, x.attempt);
   self->send(peers.publisher, std::move(x.entry));
   apply(merge.take_ready());
 }
 
-void progress_muxer_state::on_settled(call_settled& x) {
+void progress_muxer_state::on(call_settled& x) {
   const auto token = ++next_token;
   const auto id = x.id;
   const core::settlement settled{id, x.attempt, x.last_progress, token};
@@ -30,7 +30,7 @@ void progress_muxer_state::on_settled(call_settled& x) {
     self->delayed_send(self, settlement_timeout, give_up_waiting{id});
 }
 
-void progress_muxer_state::on_progress(work::progress& x) {
+void progress_muxer_state::on(work::progress& x) {
   auto from = caf::actor_cast<tool_worker_actor>(self->current_sender());
   const auto id = x.id;
   const auto attempt = x.attempt;
@@ -68,32 +68,14 @@ progress_muxer_actor::behavior_type progress_muxer(
   log_exceptions(self);
   auto& st = self->state;
   st.spec = std::move(spec);
-  const auto run = [self](const char* handler, auto f) {
-    run_handler(self, self->state.spec->faults, handler, std::move(f));
-  };
   return {
-      [&st](run_peers& x) { st.peers = std::move(x); },
-      [&st, run](turn_text& x) {
-        run("progress_muxer.turn_text",
-            [&] { st.self->send(st.peers.publisher, std::move(x)); });
-      },
-      [&st, run](run_entry& x) {
-        run("progress_muxer.run_entry",
-            [&] { st.self->send(st.peers.publisher, std::move(x)); });
-      },
-      [&st, run](call_begun& x) {
-        run("progress_muxer.call_begun", [&] { st.on_begun(x); });
-      },
-      [&st, run](call_settled& x) {
-        run("progress_muxer.call_settled", [&] { st.on_settled(x); });
-      },
-      [&st, run](work::progress& x) {
-        run("progress_muxer.progress", [&] { st.on_progress(x); });
-      },
-      [&st, run](give_up_waiting& x) {
-        run("progress_muxer.give_up",
-            [&] { st.apply(st.merge.on_give_up(x.id)); });
-      },
+      handle<run_peers>(self, "progress_muxer.run_peers"),
+      handle<turn_text>(self, "progress_muxer.turn_text"),
+      handle<run_entry>(self, "progress_muxer.run_entry"),
+      handle<call_begun>(self, "progress_muxer.call_begun"),
+      handle<call_settled>(self, "progress_muxer.call_settled"),
+      handle<work::progress>(self, "progress_muxer.progress"),
+      handle<give_up_waiting>(self, "progress_muxer.give_up"),
   };
 }
 

@@ -14,9 +14,13 @@ struct progress_muxer_state {
   explicit progress_muxer_state(progress_muxer_actor::pointer me) : self{me} {}
   ~progress_muxer_state();  ///< says how many reports were dropped
 
-  void on_begun(call_begun& x);
-  void on_settled(call_settled& x);
-  void on_progress(work::progress& x);
+  void on(run_peers& x) { peers = std::move(x); }
+  void on(turn_text& x) { self->send(peers.publisher, std::move(x)); }
+  void on(run_entry& x) { self->send(peers.publisher, std::move(x)); }
+  void on(call_begun& x);
+  void on(call_settled& x);
+  void on(work::progress& x);
+  void on(give_up_waiting& x) { apply(merge.on_give_up(x.id)); }
   void apply(core::progress_merge::out out);
 
   progress_muxer_actor::pointer self;

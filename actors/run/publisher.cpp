@@ -45,7 +45,7 @@ void publisher_state::begin(run_spec_ptr run, std::uint64_t last,
 
 // -- what becomes events ------------------------------------------------------
 
-void publisher_state::on_text(turn_text& x) {
+void publisher_state::on(turn_text& x) {
   writer->set_time(spec->wall());
   text_step = x.step;
   if (!x.pieces.pieces.empty()) {
@@ -66,7 +66,7 @@ void publisher_state::on_text(turn_text& x) {
   submit();
 }
 
-void publisher_state::on_entry(run_entry& x) {
+void publisher_state::on(run_entry& x) {
   if (ended) return;  // a decision that came too late for the log
   ended = std::holds_alternative<end_committed>(x.notice);
   if (!x.events.empty()) {
@@ -92,7 +92,7 @@ void publisher_state::on_entry(run_entry& x) {
   submit();
 }
 
-void publisher_state::on_progress(published_progress& x) {
+void publisher_state::on(published_progress& x) {
   writer->set_time(spec->wall());
   flush_text();
   then.reports.emplace_back(x.body.id, std::move(x.from));
@@ -146,6 +146,13 @@ void publisher_state::schedule_status() {
   self->scheduled_send(self, *due, status_due{});
 }
 
+void publisher_state::on(flush_due&) {
+  flush_scheduled = false;
+  writer->set_time(spec->wall());
+  flush_text();
+  submit();
+}
+
 void publisher_state::tell_status() {
   status_scheduled = false;
   if (auto text = status.take(self->clock().now())) {
@@ -190,7 +197,7 @@ void publisher_state::append(storage::commit_unit unit) {
     spec->journal->append(std::move(unit), [&done](std::optional<error> why) {
       done.failure = std::move(why);
     });
-    on_commit(done);
+    on(done);
     return;
   }
   auto me = caf::actor_cast<publisher_actor>(self);
@@ -199,7 +206,7 @@ void publisher_state::append(storage::commit_unit unit) {
   });
 }
 
-void publisher_state::on_commit(const commit_done& x) {
+void publisher_state::on(const commit_done& x) {
   if (failed || on_their_way.empty()) return;
   if (x.failure) {
     fail(*x.failure);
@@ -238,13 +245,18 @@ void publisher_state::notify(commit_notice& notice) {
   if (auto* x = std::get_if<intent_committed>(&notice))
     self->send(peers.dispatcher, std::move(*x));
   else if (auto* y = std::get_if<settlement_committed>(&notice))
-    self->send(peers.orchestrator, std::move(*y));
+    on_settled(*y);
   else if (std::holds_alternative<drain_committed>(notice))
     self->send(peers.orchestrator, drain_committed{});
   else if (auto* z = std::get_if<request_committed>(&notice))
     self->send(peers.tracker, std::move(*z));
   else if (std::holds_alternative<end_committed>(notice))
     self->send(peers.orchestrator, end_committed{});
+}
+
+void publisher_state::on_settled(settlement_committed& x) {
+  if (peers.work) peers.work->let_go(x.call.call.id);
+  self->send(peers.orchestrator, std::move(x));
 }
 
 void publisher_state::fail(const error& why) {
@@ -279,7 +291,7 @@ publisher_state::~publisher_state() {
   count_subscribers(-static_cast<double>(subscribers.size()));
 }
 
-void publisher_state::on_attach(const attach_subscriber& x) {
+void publisher_state::on(const attach_subscriber& x) {
   const auto id = ++next_subscriber;
   if (fan_out.attach(id, x.who->position(), acked_seq) ==
       core::reader_state::live) {
@@ -297,37 +309,15 @@ publisher_actor::behavior_type publisher(
   log_exceptions(self);
   auto& st = self->state;
   st.begin(std::move(spec), last_seq, attempt_seq);
-  const auto run = [self](const char* handler, auto f) {
-    run_handler(self, self->state.spec->faults, handler, std::move(f));
-  };
   return {
-      [&st](run_peers& x) { st.peers = std::move(x); },
-      [&st, run](turn_text& x) {
-        run("publisher.turn_text", [&] { st.on_text(x); });
-      },
-      [&st, run](run_entry& x) {
-        run("publisher.run_entry", [&] { st.on_entry(x); });
-      },
-      [&st, run](published_progress& x) {
-        run("publisher.progress", [&] { st.on_progress(x); });
-      },
-      [&st, run](commit_done& x) {
-        run("publisher.commit_done", [&] { st.on_commit(x); });
-      },
-      [&st, run](flush_due&) {
-        run("publisher.flush_due", [&] {
-          st.flush_scheduled = false;
-          st.writer->set_time(st.spec->wall());
-          st.flush_text();
-          st.submit();
-        });
-      },
-      [&st, run](status_due&) {
-        run("publisher.status_due", [&] { st.tell_status(); });
-      },
-      [&st, run](attach_subscriber& x) {
-        run("publisher.attach", [&] { st.on_attach(x); });
-      },
+      handle<run_peers>(self, "publisher.run_peers"),
+      handle<turn_text>(self, "publisher.turn_text"),
+      handle<run_entry>(self, "publisher.run_entry"),
+      handle<published_progress>(self, "publisher.progress"),
+      handle<commit_done>(self, "publisher.commit_done"),
+      handle<flush_due>(self, "publisher.flush_due"),
+      handle<status_due>(self, "publisher.status_due"),
+      handle<attach_subscriber>(self, "publisher.attach"),
   };
 }
 

@@ -24,11 +24,14 @@ struct publisher_state {
 
   void begin(run_spec_ptr run, std::uint64_t last_seq,
              std::uint64_t attempt_seq);
-  void on_text(turn_text& x);
-  void on_entry(run_entry& x);
-  void on_progress(published_progress& x);
-  void on_commit(const commit_done& x);
-  void on_attach(const attach_subscriber& x);
+  void on(run_peers& x) { peers = std::move(x); }
+  void on(turn_text& x);
+  void on(run_entry& x);
+  void on(published_progress& x);
+  void on(const commit_done& x);
+  void on(flush_due&);
+  void on(status_due&) { tell_status(); }
+  void on(const attach_subscriber& x);
 
   void emit(const events::body& body);
   void emit_text(bool reasoning, std::string_view content);
@@ -43,6 +46,7 @@ struct publisher_state {
   void give_credit(const stream_consumer_actor& consumer, std::uint64_t bytes);
   void pass_on(const storage::event_block& block);
   void notify(commit_notice& notice);
+  void on_settled(settlement_committed& x);
   void fail(const error& why);
   static void count_subscribers(double more) noexcept;
 

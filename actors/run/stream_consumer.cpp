@@ -75,7 +75,7 @@ void stream_consumer_state::begin(run_spec_ptr run, core::open_turn which,
                               caf::actor_cast<stream_consumer_actor>(self)));
 }
 
-void stream_consumer_state::on_bytes(const model_bytes& x) {
+void stream_consumer_state::on(const model_bytes& x) {
   if (over) return;
   turn_delta delta;
   decoder->feed(x.bytes, delta);
@@ -108,7 +108,7 @@ void stream_consumer_state::cut_off() {
   self->quit();
 }
 
-void stream_consumer_state::on_end(model_end& x) {
+void stream_consumer_state::on(model_end& x) {
   transfer = 0;
   turn_delta delta;
   if (!over && !x.end.failure) decoder->end(delta);
@@ -131,7 +131,7 @@ void stream_consumer_state::on_end(model_end& x) {
   finish(std::move(delta.failure));
 }
 
-void stream_consumer_state::on_held(const model_held& x) {
+void stream_consumer_state::on(const model_held& x) {
   if (over) return;
   run_entry entry;
   entry.events.emplace_back(
@@ -140,7 +140,15 @@ void stream_consumer_state::on_held(const model_held& x) {
   self->send(muxer, std::move(entry));
 }
 
-void stream_consumer_state::on_stop() {
+void stream_consumer_state::on(broken_turn& x) {
+  if (over) return;
+  if (x.why)
+    finish(std::move(x.why));
+  else
+    cut_off();
+}
+
+void stream_consumer_state::on(stop_asking&) {
   if (over)
     self->quit();
   else
@@ -264,36 +272,13 @@ stream_consumer_actor::behavior_type stream_consumer(
   auto& st = self->state;
   st.begin(std::move(spec), turn, std::move(body), std::move(parser),
            std::move(muxer));
-  const auto run = [self](const char* handler, auto f) {
-    run_handler(self, self->state.spec->faults, handler, std::move(f));
-  };
   return {
-      [&st, run](model_bytes& x) {
-        run("stream_consumer.model_bytes", [&] { st.on_bytes(x); });
-      },
-      [&st, run](model_end& x) {
-        run("stream_consumer.model_end", [&] { st.on_end(x); });
-      },
-      [&st, run](model_held& x) {
-        run("stream_consumer.model_held", [&] { st.on_held(x); });
-      },
-      [&st, run](credit& x) {
-        run("stream_consumer.credit", [&] {
-          if (st.transfer != 0) st.spec->transport->grant(st.transfer, x.bytes);
-        });
-      },
-      [&st, run](stop_asking&) {
-        run("stream_consumer.stop_asking", [&] { st.on_stop(); });
-      },
-      [&st, run](broken_turn& x) {
-        run("stream_consumer.broken_turn", [&] {
-          if (st.over) return;
-          if (x.why)
-            st.finish(std::move(x.why));
-          else
-            st.cut_off();
-        });
-      },
+      handle<model_bytes>(self, "stream_consumer.model_bytes"),
+      handle<model_end>(self, "stream_consumer.model_end"),
+      handle<model_held>(self, "stream_consumer.model_held"),
+      handle<credit>(self, "stream_consumer.credit"),
+      handle<stop_asking>(self, "stream_consumer.stop_asking"),
+      handle<broken_turn>(self, "stream_consumer.broken_turn"),
   };
 }
 

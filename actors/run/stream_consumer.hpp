@@ -21,10 +21,14 @@ struct stream_consumer_state {
 
   void begin(run_spec_ptr run, core::open_turn which, std::string body,
              tool_call_parser_actor next, progress_muxer_actor out);
-  void on_bytes(const model_bytes& x);
-  void on_end(model_end& x);
-  void on_held(const model_held& x);
-  void on_stop();
+  void on(const model_bytes& x);
+  void on(model_end& x);
+  void on(const model_held& x);
+  void on(const credit& x) {
+    if (transfer != 0) spec->transport->grant(transfer, x.bytes);
+  }
+  void on(stop_asking&);
+  void on(broken_turn& x);
   void pass_on(turn_delta& delta, std::size_t bytes, bool whole);
   [[nodiscard]] bool is_too_long() const;
   void cut_off();

@@ -63,7 +63,7 @@ std::size_t most_calls(std::uint32_t limit) {
   return std::max(least, limit * factor);
 }
 
-void tool_call_parser_state::on_fragments(call_fragments& x) {
+void tool_call_parser_state::on(call_fragments& x) {
   if (!consumer)
     consumer = caf::actor_cast<caf::actor_addr>(self->current_sender());
   if (is_looking())
@@ -125,12 +125,12 @@ void tool_call_parser_state::cut_turn(std::optional<error> why) {
   if (from) self->send(from, broken_turn{std::move(why)});
 }
 
-void tool_call_parser_state::on_over(turn_over& x) {
+void tool_call_parser_state::on(turn_over& x) {
   if (!is_looking()) return take_over(x);
   // What a turn that failed asked for is not executed.
   const bool failed = x.turn.failure.has_value();
   held.emplace_back(std::move(x));
-  if (failed) on_stop();
+  if (failed) stop();
 }
 
 void tool_call_parser_state::take_over(turn_over& x) {
@@ -265,7 +265,7 @@ void tool_call_parser_state::submit_look() {
       {spec->run.value, 0}, {});
 }
 
-void tool_call_parser_state::on_checked(calls_checked& x) {
+void tool_call_parser_state::on(calls_checked& x) {
   if (x.round != look) return;
   for (auto& one : x.calls) {
     auto& known = waiting.at(one.call.index);
@@ -278,7 +278,7 @@ void tool_call_parser_state::on_checked(calls_checked& x) {
   end_look();
 }
 
-void tool_call_parser_state::on_overdue(const check_overdue& x) {
+void tool_call_parser_state::on(const check_overdue& x) {
   if (x.round != look) return;
   for (auto& [index, known] : waiting) {
     if (!known.looking) continue;
@@ -296,7 +296,7 @@ void tool_call_parser_state::on_overdue(const check_overdue& x) {
   end_look();
 }
 
-void tool_call_parser_state::on_stop() {
+void tool_call_parser_state::stop() {
   stopped = true;
   if (!is_looking()) return;
   for (auto& [index, known] : waiting) {
@@ -343,25 +343,12 @@ tool_call_parser_actor::behavior_type tool_call_parser(
   st.assembler = core::tool_call_assembler{
       {most_calls(agent.max_calls_per_turn), agent.max_calls_per_turn,
        agent.max_argument_bytes}};
-  const auto run = [self](const char* handler, auto f) {
-    run_handler(self, self->state.spec->faults, handler, std::move(f));
-  };
   return {
-      [&st, run](call_fragments& x) {
-        run("tool_call_parser.call_fragments", [&] { st.on_fragments(x); });
-      },
-      [&st, run](turn_over& x) {
-        run("tool_call_parser.turn_over", [&] { st.on_over(x); });
-      },
-      [&st, run](calls_checked& x) {
-        run("tool_call_parser.calls_checked", [&] { st.on_checked(x); });
-      },
-      [&st, run](const check_overdue& x) {
-        run("tool_call_parser.check_overdue", [&] { st.on_overdue(x); });
-      },
-      [&st, run](const stop_asking&) {
-        run("tool_call_parser.stop_asking", [&] { st.on_stop(); });
-      },
+      handle<call_fragments>(self, "tool_call_parser.call_fragments"),
+      handle<turn_over>(self, "tool_call_parser.turn_over"),
+      handle<calls_checked>(self, "tool_call_parser.calls_checked"),
+      handle<const check_overdue>(self, "tool_call_parser.check_overdue"),
+      handle<const stop_asking>(self, "tool_call_parser.stop_asking"),
   };
 }
 

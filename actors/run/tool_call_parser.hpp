@@ -39,12 +39,13 @@ struct tool_call_parser_state {
   explicit tool_call_parser_state(tool_call_parser_actor::pointer me)
       : self{me} {}
 
-  void on_fragments(call_fragments& x);
-  void on_over(turn_over& x);
-  void on_checked(calls_checked& x);
-  void on_overdue(const check_overdue& x);
+  void on(call_fragments& x);
+  void on(turn_over& x);
+  void on(calls_checked& x);
+  void on(const check_overdue& x);
   /// Nothing is looked at any more: what would have to be will not begin.
-  void on_stop();
+  void on(const stop_asking&) { stop(); }
+  void stop();
   void apply(std::vector<core::assembly_event> news);
   void emit_in_order();
   void send_out();

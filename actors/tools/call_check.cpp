@@ -113,11 +113,13 @@ std::optional<error> ask_tool(const run_spec& spec, const tools::tool& tool,
   call.eff = now->eff;
   call.keys = std::move(*keys);
   call.needs_approval = now->policy == core::approval_policy::ask;
-  call.judged.reset();
   // Where it leads may be another place once it begins: then it is judged.
-  if (!now->subject.place) return refusal_of(spec, call.tool, *now);
-  call.judged = now->subject.text;
-  return {};
+  if (now->subject.place) {
+    call.judged = now->subject.text;
+    return {};
+  }
+  call.judged = now->again;
+  return refusal_of(spec, call.tool, *now);
 }
 
 }  // namespace
@@ -201,7 +203,7 @@ core::judged_call judge_now(const run_spec& spec, const tools::tool& tool,
   else if (now->subject.place)
     out.place = now->subject.text;
   else
-    out.place.reset();
+    out.place = now->again;
   auto keys =
       keys_of(tool, spec.tool_settings.of(call.tool), arguments, now->subject);
   if (!keys) {

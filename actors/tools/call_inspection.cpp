@@ -96,8 +96,8 @@ std::optional<error> inspect(const run_spec& spec, const tools::tool& tool,
   out.preview = std::move(*preview);
   const auto subject = tools::ask_subject(tool, arguments, workspace);
   if (!subject) return subject.error();
-  out.can_always = core::judge_call(*subject, core::approval_policy::allow,
-                                    rules_of(spec.tool_settings, call.tool))
+  out.can_always = judge_now(*subject, core::approval_policy::allow,
+                             rules_of(spec.tool_settings, call.tool), workspace)
                        .policy == core::approval_policy::allow;
   if (!out.can_always) return {};
   out.pattern = core::always_pattern(*subject);

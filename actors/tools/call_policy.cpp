@@ -7,6 +7,7 @@
 
 #include "actors/core/control_tools.hpp"
 #include "tools/ask.hpp"
+#include "tools/led_words.hpp"
 
 namespace riffle {
 
@@ -21,6 +22,12 @@ core::approval_policy policy_named(const std::string& x) {
 }  // namespace
 
 namespace {
+
+bool any_denies(const std::vector<core::approval_rule>& rules) {
+  return std::ranges::any_of(rules, [](const core::approval_rule& x) {
+    return x.policy == core::approval_policy::deny;
+  });
+}
 
 /// Whether the tool `read` would show all of it without a question.
 bool may_read(const tools::read_claim& x, const config::tools_config& settings,
@@ -73,6 +80,16 @@ core::approval_policy otherwise_of(const config::tools_config& settings,
   return policy_named(settings.approval_of(tool, eff));
 }
 
+core::judgement judge_now(const rule_subject& subject,
+                          core::approval_policy base,
+                          const std::vector<core::approval_rule>& rules,
+                          const std::filesystem::path& workspace) {
+  if (!subject.shell || !subject.known || !any_denies(rules))
+    return core::judge_call(subject, base, rules);
+  return core::judge_led_call(subject, base, rules,
+                              tools::find_led_words(subject.text, workspace));
+}
+
 bool takes_a_look(const tools::tool& tool,
                   const config::tools_config& settings) {
   const auto& about = tool.spec();
@@ -95,16 +112,21 @@ expected<call_policy> policy_of(const tools::tool& tool,
   // Nobody looks: nobody needs to know what it is about.
   if (rules.empty() && base != core::approval_policy::ask &&
       !about.always_asks && *eff == about.eff)
-    return call_policy{base, {}, {}, *eff};
+    return call_policy{.policy = base, .eff = *eff};
   auto subject =
       tools::ask_subject(tool, arguments, settings.of(about.name).workspace);
   if (!subject) return unexpected{std::move(subject.error())};
-  auto how = core::judge_call(*subject, base, rules);
+  auto how =
+      judge_now(*subject, base, rules, settings.of(about.name).workspace);
   if (about.always_asks && how.policy == core::approval_policy::allow)
     how.policy = core::approval_policy::ask;
   subject->place = subject->place || *eff != about.eff;
-  return call_policy{how.policy, std::move(how.in_doubt), std::move(*subject),
-                     *eff};
+  call_policy out{.policy = how.policy, .eff = *eff};
+  if (subject->shell && any_denies(rules))
+    out.again = how.in_doubt.empty() ? "" : "may be " + how.in_doubt;
+  out.in_doubt = std::move(how.in_doubt);
+  out.subject = std::move(*subject);
+  return out;
 }
 
 }  // namespace riffle

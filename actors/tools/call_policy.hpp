@@ -14,6 +14,9 @@ struct call_policy {
   core::approval_policy policy = core::approval_policy::allow;
   std::string in_doubt;  ///< see `core::judgement`
   rule_subject subject;  ///< what was judged
+  /// Of a command that a rule may deny by where links lead: it is judged once
+  /// more when it begins, and a yes holds while this is the same.
+  std::optional<std::string> again{};
   /// Of this call; `subject.place` is set where it is not the tool's own.
   effect eff = effect::read_only;
 };
@@ -31,6 +34,13 @@ expected<call_policy> policy_of(const tools::tool& tool,
 /// tool.
 bool takes_a_look(const tools::tool& tool,
                   const config::tools_config& settings);
+
+/// What rules say about a call: `core::judge_call`, of a command also by where
+/// its words lead now. Looks at the file system if one of them denies.
+core::judgement judge_now(const rule_subject& subject,
+                          core::approval_policy base,
+                          const std::vector<core::approval_rule>& rules,
+                          const std::filesystem::path& workspace);
 
 /// The rules of a tool, and what holds where none matches.
 std::vector<core::approval_rule> rules_of(const config::tools_config& settings,

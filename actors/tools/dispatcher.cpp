@@ -47,11 +47,11 @@ void dispatcher_state::on(restored_calls& x) {
   for (const auto& open : x.open)
     if (!open.begun && open.attempt == 0 && !open.call.control)
       static_cast<void>(budget.reserve(open.call.id));
-  attempts_of = std::move(x.attempts);
-  for (auto& [id, all] : attempts_of)
-    end_attempt(id, "the runtime that ran it ended");
+  for (auto& [id, all] : x.attempts) notes[id].attempts = std::move(all);
+  for (auto& open : x.open) take_kept(open);
+  for (auto& [id, of] : notes) end_attempt(id, "the runtime that ran it ended");
   for (const auto& open : x.open)
-    if (!open.call.node.empty()) told_node[open.call.id] = open.call.node;
+    if (!open.call.node.empty()) notes[open.call.id].told_node = open.call.node;
   for (auto& open : x.open)
     if (!open.call.judged && !open.call.control && !open.call.rejection)
       open.call.judged.emplace();  // the rules of now, whatever they were
@@ -78,8 +78,9 @@ void dispatcher_state::act(core::note_waiting& x) {
 
 /// With every attempt, and stored with it.
 void dispatcher_state::add_basis(tool_call& call) const {
-  if (const auto i = basis_of.find(call.id); i != basis_of.end())
-    call.basis = i->second;
+  const auto of = notes.find(call.id);
+  if (of != notes.end() && !of->second.basis.empty())
+    call.basis = of->second.basis;
 }
 
 void dispatcher_state::act(core::begin_call& x) {
@@ -96,7 +97,7 @@ void dispatcher_state::act(core::begin_call& x) {
   tell_place(x, entry);
   note_attempt(id, x.attempt);
   auto record = make_record(*spec, std::move(x.call), stage, x.attempt, true);
-  record.attempts = attempts_of[id];
+  record.attempts = notes[id].attempts;
   entry.changes.emplace_back(std::move(record));
   if (x.await_commit) entry.notice = intent_committed{id, x.attempt};
   self->send(peers.muxer, call_begun{id, x.attempt, std::move(entry)});
@@ -106,10 +107,9 @@ void dispatcher_state::act(core::start_work& x) {
   add_basis(x.call);
   const auto id = x.call.id;
   const auto attempt = x.attempt;
-  if (const auto where = node_of.find(id); where != node_of.end()) {
-    if (!where->second)
-      return answer_unplaced(id, attempt, where->second.error(), false);
-    x.call.node = *where->second;
+  if (const auto& where = notes[id].node) {
+    if (!*where) return answer_unplaced(id, attempt, where->error(), false);
+    x.call.node = **where;
   }
   const auto key = pool_key(x.call.tool, x.call.node);
   const auto pool = peers.pools.find(key);
@@ -153,9 +153,9 @@ void dispatcher_state::act(core::cancel_approval& x) {
 }
 
 void dispatcher_state::act(core::retry_call& x) {
-  if (const auto at = node_of.find(x.call.id); at != node_of.end()) {
-    const auto node = "node " + at->second.value_or("");
-    if (!node.ends_with(' ') && x.reason.find(node) == std::string::npos)
+  if (const auto& at = notes[x.call.id].node; at && !at->value_or("").empty()) {
+    const auto node = "node " + **at;
+    if (x.reason.find(node) == std::string::npos)
       x.reason = "on " + node + ": " + x.reason;
   }
   end_attempt(x.call.id, x.reason);
@@ -171,42 +171,42 @@ void dispatcher_state::act(core::retry_call& x) {
 
 void dispatcher_state::act(core::settle_call& x) {
   const auto id = x.call.id;
-  auto answer = answers.extract(id);
+  keep(x);
   std::string lost;
   if (x.result.err && x.result.how != outcome::failed)
     lost = x.result.err->message;
   end_attempt(id, lost);
-  auto attempts = attempts_of.extract(id);
+  auto extras =
+      arriving.of == id ? std::exchange(arriving, {}) : result_extras{};
+  const auto kept = notes.extract(id);
+  auto of = kept ? std::move(kept.mapped()) : call_notes{};
   run_entry values;
-  add_state(id, x.result, values);
-  if (x.result.attempts > 0) name_place(id, x.result);
-  told_node.erase(id);
-  if (const auto where = node_of.extract(id)) {
-    x.call.node = where.mapped().value_or("");
+  auto& set = of.state.empty() ? extras.state : of.state;
+  if (x.result.how == outcome::ok) add_state(std::move(set), values);
+  if (x.result.attempts > 0) name_place(of, x.result);
+  if (of.node) {
+    x.call.node = of.node->value_or("");
     spec->nodes->release(id);
   }
   auto entry = settlement_entry(
       *spec, std::move(x.call), std::move(x.result), x.announced, x.attempt,
-      answer ? std::move(answer.mapped()) : "",
-      attempts ? std::move(attempts.mapped())
-               : std::vector<storage::attempt_record>{});
+      std::move(extras.answer), std::move(of.attempts));
   std::ranges::move(values.changes, std::back_inserter(entry.changes));
   budget.on_settled(id);
   clock.on_settled(id);
-  basis_of.erase(id);
-  if (auto extra = more.extract(id)) join(entry, std::move(extra.mapped()));
+  join(entry, std::move(extras.more));
   self->send(peers.muxer,
              call_settled{id, x.attempt, x.last_progress, std::move(entry)});
 }
 
 void dispatcher_state::note_attempt(const call_id& id, std::uint32_t number) {
-  attempts_of[id].push_back({number, spec->wall(), {}, {}});
+  notes[id].attempts.push_back({number, spec->wall(), {}, {}});
 }
 
 void dispatcher_state::end_attempt(const call_id& id, const std::string& lost) {
-  const auto i = attempts_of.find(id);
-  if (i == attempts_of.end() || i->second.empty()) return;
-  auto& last = i->second.back();
+  const auto of = notes.find(id);
+  if (of == notes.end() || of->second.attempts.empty()) return;
+  auto& last = of->second.attempts.back();
   if (last.ended) return;
   last.ended = spec->wall();
   last.lost = lost;
@@ -214,13 +214,11 @@ void dispatcher_state::end_attempt(const call_id& id, const std::string& lost) {
 
 /// With the settlement, so that a call has its result and its values, or
 /// neither.
-void dispatcher_state::add_state(const call_id& id, const call_result& result,
-                                 run_entry& entry) {
-  const auto set = state_of.extract(id);
-  if (!set || result.how != outcome::ok) return;
-  tools::apply_state(session_state, set.mapped());
-  for (const auto& [key, value] : set.mapped())
-    entry.changes.emplace_back(storage::state_value{spec->session, key, value});
+void dispatcher_state::add_state(tools::state_values set, run_entry& entry) {
+  tools::apply_state(session_state, set);
+  for (auto& [key, value] : set)
+    entry.changes.emplace_back(
+        storage::state_value{spec->session, key, std::move(value)});
 }
 
 void dispatcher_state::act(core::calls_drained&) {
@@ -316,7 +314,7 @@ void dispatcher_state::on(step_forgotten&) {
 void dispatcher_state::on(approval_decision& x) {
   if (x.postponed) return apply(queue.on_postponed(x.id, now()));
   if (metrics_are_read() && x.approved) clock.on_ready(x.id, now());
-  if (!x.basis.empty()) basis_of.insert_or_assign(x.id, std::move(x.basis));
+  if (!x.basis.empty()) notes[x.id].basis = std::move(x.basis);
   if (x.edited)
     apply(queue.on_edited(std::move(*x.edited), now()));
   else
@@ -363,7 +361,7 @@ dispatcher_actor::behavior_type dispatcher(
       st.spec->approval == approve::ask && !st.spec->propose && !st.spec->cause;
   st.queue = core::dispatch_queue{limits};
   st.budget = core::call_budget{st.spec->agent.budget.tool_calls};
-  return {[&st](run_peers& x) { st.peers = std::move(x); },
+  return {handle<run_peers>(self, "dispatcher.run_peers"),
           handle<restored_calls>(self, "dispatcher.restored_calls"),
           handle<parsed_calls>(self, "dispatcher.parsed_calls"),
           handle<more_calls>(self, "dispatcher.more_calls"),

@@ -19,6 +19,7 @@ struct dispatcher_state {
 
   [[nodiscard]] time_point now() const { return self->clock().now(); }
 
+  void on(run_peers& x) { peers = std::move(x); }
   void on(restored_calls& x);
   void on(parsed_calls& x) { take_in(std::move(x)); }
   void on(malformed_call& x) { take_in(std::move(x)); }
@@ -77,31 +78,47 @@ struct dispatcher_state {
   core::dispatch_queue queue;
   std::vector<core::asked_call> asked;  ///< of this turn, in order
   core::call_budget budget;
-  std::map<call_id, std::string> answers;  ///< of ok `complete` calls
-  std::map<call_id, run_entry> more;       ///< of control calls
+
+  /// What the dispatcher knows of a call besides its place in the queue, until
+  /// it is settled.
+  struct call_notes {
+    std::string basis;  ///< `tool_call::basis`, once approved
+    std::vector<storage::attempt_record> attempts;
+    /// Where this attempt goes ("": here), or why nowhere; none: not placed.
+    std::optional<expected<std::string>> node;
+    std::string told_node;      ///< where its events say it is; "": here
+    tools::state_values state;  ///< of a result that is kept
+  };
+  std::map<call_id, call_notes> notes;
   /// Begins or ends an attempt in the call's record.
   void note_attempt(const call_id& id, std::uint32_t number);
   void end_attempt(const call_id& id, const std::string& lost);
-  void add_state(const call_id& id, const call_result& result,
-                 run_entry& entry);
-
-  /// `tool_call::basis` of approved calls, until they are settled.
-  std::map<call_id, std::string> basis_of;
+  void take_kept(core::restored_call& open);
+  void keep(const core::settle_call& x);
   void add_basis(tool_call& call) const;
+
+  /// What a result brings along. It settles its call at once or not at all:
+  /// of an attempt that no longer counts nothing may reach the settlement.
+  struct result_extras {
+    call_id of;
+    tools::state_values state;
+    std::string answer;  ///< of an ok `complete`
+    run_entry more;      ///< of a control call
+  };
+  void take_result(result_extras extras, std::uint32_t attempt,
+                   call_result result,
+                   std::optional<std::uint64_t> last_progress);
+  result_extras arriving;
   tools::state_values session_state;
-  /// What calls set in it, until they are settled.
-  std::map<call_id, tools::state_values> state_of;
-  std::map<call_id, std::vector<storage::attempt_record>> attempts_of;
+  void add_state(tools::state_values set, run_entry& entry);
 
   /// Where an attempt goes; decided before its intent is stored.
   void place(tool_call& call);
   /// In the result: it may be another one than the call's event names.
   void tell_place(const core::begin_call& x, run_entry& entry);
-  void name_place(const call_id& id, call_result& result);
+  static void name_place(const call_notes& of, call_result& result);
   void answer_unplaced(const call_id& id, std::uint32_t attempt, error why,
                        bool again);
-  std::map<call_id, expected<std::string>> node_of;
-  std::map<call_id, std::string> told_node;  ///< no entry, "local": here
 
   /// What pools and workers have.
   struct handed_over {

@@ -5,6 +5,7 @@
 
 #include "actors/cluster/node_board.hpp"
 #include "actors/core/circuit_breaker.hpp"
+#include "actors/core/dispatch_detail.hpp"
 #include "actors/run/run_log.hpp"
 #include "actors/tools/call_records.hpp"
 #include "actors/tools/dispatcher.hpp"
@@ -18,6 +19,28 @@ void dispatcher_state::came_back(const call_id& id, std::uint32_t attempt) {
   if (i == at_pools.end() || i->second.attempt != attempt) return;
   peers.work->take_back(peers.epoch, id, attempt);
   at_pools.erase(i);
+}
+
+/// The journal had refused its settlement.
+void dispatcher_state::take_kept(core::restored_call& open) {
+  // What is to begin again under its number has another result.
+  if (!open.begun) return peers.work->let_go(open.call.id);
+  const auto kept = peers.work->find_kept(open.call.id, open.attempt);
+  if (!kept) return;
+  open.known = {kept, &kept->result};
+  notes[open.call.id].state = kept->state;
+  const auto& why = kept->result.err;
+  end_attempt(open.call.id, why ? why->message : "");
+}
+
+/// Until it is on record: a call that must not run again has one result.
+void dispatcher_state::keep(const core::settle_call& x) {
+  const bool repeats =
+      x.call.control || core::dispatch_detail::may_repeat(x.call);
+  if (x.attempt == 0 || repeats) return;
+  const auto& id = x.call.id;
+  peers.work->keep(id, {x.attempt, x.result,
+                        arriving.of == id ? arriving.state : notes[id].state});
 }
 
 /// A call that did not begin never will: it is taken back. What began is being
@@ -39,9 +62,9 @@ void dispatcher_state::on(pool_replaced& x) {
 }
 
 duration dispatcher_state::patience_with(const call_id& id) const {
-  const auto at = node_of.find(id);
-  const bool at_node =
-      at != node_of.end() && at->second && !at->second->empty();
+  const auto of = notes.find(id);
+  const bool at_node = of != notes.end() && of->second.node &&
+                       !of->second.node->value_or("").empty();
   return at_node ? limits.abandon_at_node : limits.abandon_after;
 }
 
@@ -63,25 +86,24 @@ void dispatcher_state::on(work::done& x) {
       return apply(queue.on_moved(x.id, x.attempt, now(), *x.result.err));
   }
   if (x.moved) return apply(queue.on_moved(x.id, x.attempt, now()));
-  const auto late = queue.late();
-  if (!x.state.empty()) state_of[x.id] = std::move(x.state);
-  apply(queue.on_result(x.id, x.attempt, std::move(x.result), x.last_progress,
-                        now()));
-  log_late(late, x.id, x.attempt);
-  // It settled the call, or it is of an attempt that no longer counts: then
-  // nothing of it may go into the settlement of another one.
-  state_of.erase(x.id);
+  take_result({x.id, std::move(x.state), {}, {}}, x.attempt,
+              std::move(x.result), x.last_progress);
 }
 
-/// As above.
 void dispatcher_state::on(control_done& x) {
+  take_result({x.id, {}, std::move(x.answer), std::move(x.more)}, x.attempt,
+              std::move(x.result), 0);
+}
+
+void dispatcher_state::take_result(result_extras extras, std::uint32_t attempt,
+                                   call_result result,
+                                   std::optional<std::uint64_t> last_progress) {
   const auto late = queue.late();
-  if (!x.answer.empty()) answers[x.id] = std::move(x.answer);
-  if (!x.more.events.empty()) more[x.id] = std::move(x.more);
-  apply(queue.on_result(x.id, x.attempt, std::move(x.result), 0, now()));
-  log_late(late, x.id, x.attempt);
-  answers.erase(x.id);
-  more.erase(x.id);
+  const auto id = extras.of;
+  arriving = std::move(extras);
+  apply(queue.on_result(id, attempt, std::move(result), last_progress, now()));
+  arriving = {};
+  log_late(late, id, attempt);
 }
 
 /// Settled already, or of an older attempt; `before`: how many were late.
@@ -135,18 +157,17 @@ void dispatcher_state::place(tool_call& call) {
   auto where =
       spec->nodes->choose(call.tool, spec->run, spec->session, call.id);
   call.node = where.value_or("");
-  node_of.insert_or_assign(call.id, std::move(where));
+  notes[call.id].node = std::move(where);
 }
 
 /// The call's event says where; of a later attempt at another place a report.
 void dispatcher_state::tell_place(const core::begin_call& x, run_entry& entry) {
-  const auto at = node_of.find(x.call.id);
-  if (at != node_of.end() && !at->second) return;  // there is none
+  auto& of = notes[x.call.id];
+  if (of.node && !*of.node) return;  // there is none
   const std::string here{"local"};
   const auto& where = x.call.node.empty() ? here : x.call.node;
-  const auto told = told_node.find(x.call.id);
-  if ((told == told_node.end() ? here : told->second) == where) return;
-  told_node.insert_or_assign(x.call.id, where);
+  if ((of.told_node.empty() ? here : of.told_node) == where) return;
+  of.told_node = where;
   if (x.announce) return;
   events::tool_progress said{x.call.id, x.call.tool, {}};
   said.report.message =
@@ -155,12 +176,11 @@ void dispatcher_state::tell_place(const core::begin_call& x, run_entry& entry) {
   entry.events.emplace_back(std::move(said));
 }
 
-void dispatcher_state::name_place(const call_id& id, call_result& result) {
-  const auto told = told_node.find(id);
-  std::string node = told == told_node.end() ? "" : told->second;
-  if (const auto at = node_of.find(id); at != node_of.end()) {
-    const bool here = at->second && at->second->empty();
-    node = here && !node.empty() ? "local" : at->second.value_or("");
+void dispatcher_state::name_place(const call_notes& of, call_result& result) {
+  auto node = of.told_node;
+  if (of.node) {
+    const bool here = *of.node && (*of.node)->empty();
+    node = here && !node.empty() ? "local" : of.node->value_or("");
   }
   if (!node.empty()) name_node(result, node);
 }

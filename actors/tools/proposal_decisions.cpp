@@ -100,7 +100,7 @@ void proposal_tracker_state::settle(const storage::proposal_record& what,
                                            {}}});
 }
 
-void proposal_tracker_state::on_expiry(const expiry_due& x) {
+void proposal_tracker_state::on(const expiry_due& x) {
   const auto open = ledger.waiting(x.id);
   if (!open) return;
   const auto& what = waiting.at(*open).record;
@@ -110,7 +110,7 @@ void proposal_tracker_state::on_expiry(const expiry_due& x) {
   settle(what, events::proposal_outcome::expired, expired);
 }
 
-void proposal_tracker_state::on_withdrawn(const approval_withdrawn& x) {
+void proposal_tracker_state::on(const approval_withdrawn& x) {
   if (auto known = start.open.extract(x.id)) {
     const auto& open = waiting[x.id] = std::move(known.mapped());
     await(open, ledger.on_restored(x.id, open.record.id, true));
@@ -131,7 +131,7 @@ void proposal_tracker_state::on_withdrawn(const approval_withdrawn& x) {
   }
 }
 
-void proposal_tracker_state::on_decision(decision_known& x) {
+void proposal_tracker_state::on(decision_known& x) {
   auto& y = x.decision;
   if (open_proposals.contains(y.proposal)) {
     tell_open_proposal(y);

@@ -28,14 +28,18 @@ std::string denial_text(const storage::decision_record& x) {
 }
 
 std::string denial_advice(const error& why) {
+  constexpr const char* go_on = "; go on without it, or say what you would do";
+  if (why.code == errc::approval_expired) return go_on;
+  // What a tool says of itself is no decision, whatever its words are.
+  if (why.code != errc::approval_denied) return {};
   if (why.message.starts_with("needs approval, proposal "))
     return ". Go on without it; if it is approved, it is executed then, and "
            "you are told the result later. Do not ask for it again";
   const bool plain = why.message == nobody_there ||
-                     why.message == not_allowed || why.message == expired ||
+                     why.message == not_allowed ||
                      (why.message.starts_with("denied by ") &&
                       why.message.find(": ") == std::string::npos);
-  return plain ? "; go on without it, or say what you would do" : "";
+  return plain ? go_on : "";
 }
 
 std::string proposed(const storage::proposal_record& x) {

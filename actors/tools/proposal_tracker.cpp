@@ -79,15 +79,15 @@ storage::proposal_record proposal_tracker_state::make_record(
 
 // -- requests -----------------------------------------------------------------
 
-void proposal_tracker_state::begin(run_peers& x) {
+void proposal_tracker_state::on(run_peers& x) {
   peers = std::move(x);
   for (auto& record : std::exchange(start.open_proposals, {})) {
     open_proposal open{std::move(record)};
-    on_open_proposal(open);
+    on(open);
   }
 }
 
-void proposal_tracker_state::on_request(approval_request& x) {
+void proposal_tracker_state::on(approval_request& x) {
   const bool ahead = x.why == core::ask_reason::ahead;
   if (x.why >= core::ask_reason::again) return check_again(x);
   if (x.why == core::ask_reason::anew) {
@@ -176,7 +176,7 @@ void proposal_tracker_state::submit_look(const core::call_look& x) {
   spec->looks->submit(std::move(job), {spec->run.value, 0}, {});
 }
 
-void proposal_tracker_state::on_inspected(call_inspected& x) {
+void proposal_tracker_state::on(call_inspected& x) {
   switch (ledger.on_seen({x.id, x.round})) {
     case core::look_result::late: break;
     case core::look_result::first:
@@ -198,13 +198,13 @@ void proposal_tracker_state::on_first_looks(
   }
 }
 
-void proposal_tracker_state::on_overdue(const inspection_overdue& x) {
+void proposal_tracker_state::on(const inspection_overdue& x) {
   const bool awaited = ledger.awaits({x.id, x.round});
   if (x.last) {
     call_inspected nothing{x.id, x.round, {}};
     if (awaited)
       nothing.what.failure = not_looked_at(op, waiting.at(x.id).call.tool);
-    on_inspected(nothing);
+    on(nothing);
   } else if (awaited && waiting.at(x.id).record.id.value.empty()) {
     log_warn(op, "a call of `" + waiting.at(x.id).call.tool +
                      "` cannot be looked at yet; nobody is asked about it "
@@ -287,17 +287,17 @@ void proposal_tracker_state::propose(const undecided_call& x,
   self->send(peers.orchestrator, proposal_made{x.record.summary});
   answer({x.call.id, false, reason});
   open_proposal mine{x.record};
-  on_open_proposal(mine);
+  on(mine);
 }
 
-void proposal_tracker_state::on_open_proposal(open_proposal& x) {
+void proposal_tracker_state::on(open_proposal& x) {
   const auto id = x.record.id;
   open_proposals.insert_or_assign(id, std::move(x.record));
   self->send(peers.inbox,
              watch_proposal{id, caf::actor_cast<proposal_tracker_actor>(self)});
 }
 
-void proposal_tracker_state::on_committed(const request_committed& x) {
+void proposal_tracker_state::on(const request_committed& x) {
   const auto how = ledger.on_stored(x.id);
   if (how != core::stored_move::none) await(waiting.at(x.id), how);
 }
@@ -334,37 +334,16 @@ proposal_tracker_actor::behavior_type proposal_tracker(
   auto& st = self->state;
   st.spec = std::move(spec);
   st.start = std::move(start);
-  const auto run = [self](const char* handler, auto f) {
-    run_handler(self, self->state.spec->faults, handler, std::move(f));
-  };
   return {
-      [&st, run](run_peers& x) {
-        run("proposal_tracker.run_peers", [&] { st.begin(x); });
-      },
-      [&st, run](approval_request& x) {
-        run("proposal_tracker.approval_request", [&] { st.on_request(x); });
-      },
-      [&st, run](approval_withdrawn& x) {
-        run("proposal_tracker.approval_withdrawn", [&] { st.on_withdrawn(x); });
-      },
-      [&st, run](open_proposal& x) {
-        run("proposal_tracker.open_proposal", [&] { st.on_open_proposal(x); });
-      },
-      [&st, run](request_committed& x) {
-        run("proposal_tracker.request_committed", [&] { st.on_committed(x); });
-      },
-      [&st, run](call_inspected& x) {
-        run("proposal_tracker.call_inspected", [&] { st.on_inspected(x); });
-      },
-      [&st, run](inspection_overdue& x) {
-        run("proposal_tracker.inspection_overdue", [&] { st.on_overdue(x); });
-      },
-      [&st, run](expiry_due& x) {
-        run("proposal_tracker.expiry_due", [&] { st.on_expiry(x); });
-      },
-      [&st, run](decision_known& x) {
-        run("proposal_tracker.decision_known", [&] { st.on_decision(x); });
-      },
+      handle<run_peers>(self, "proposal_tracker.run_peers"),
+      handle<approval_request>(self, "proposal_tracker.approval_request"),
+      handle<approval_withdrawn>(self, "proposal_tracker.approval_withdrawn"),
+      handle<open_proposal>(self, "proposal_tracker.open_proposal"),
+      handle<request_committed>(self, "proposal_tracker.request_committed"),
+      handle<call_inspected>(self, "proposal_tracker.call_inspected"),
+      handle<inspection_overdue>(self, "proposal_tracker.inspection_overdue"),
+      handle<expiry_due>(self, "proposal_tracker.expiry_due"),
+      handle<decision_known>(self, "proposal_tracker.decision_known"),
   };
 }
 

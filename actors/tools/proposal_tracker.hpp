@@ -60,15 +60,15 @@ struct proposal_tracker_state {
   explicit proposal_tracker_state(proposal_tracker_actor::pointer me)
       : self{me} {}
 
-  void begin(run_peers& x);
-  void on_request(approval_request& x);
-  void on_withdrawn(const approval_withdrawn& x);
-  void on_open_proposal(open_proposal& x);
-  void on_committed(const request_committed& x);
-  void on_inspected(call_inspected& x);
-  void on_overdue(const inspection_overdue& x);
-  void on_expiry(const expiry_due& x);
-  void on_decision(decision_known& x);
+  void on(run_peers& x);
+  void on(approval_request& x);
+  void on(const approval_withdrawn& x);
+  void on(open_proposal& x);
+  void on(const request_committed& x);
+  void on(call_inspected& x);
+  void on(const inspection_overdue& x);
+  void on(const expiry_due& x);
+  void on(decision_known& x);
 
   [[nodiscard]] storage::proposal_record make_record(
       const tool_call& call, const call_inspection& seen) const;

@@ -12,7 +12,7 @@ namespace riffle {
 
 // -- calls in -----------------------------------------------------------------
 
-void tool_pool_state::on_assignment(work::assignment& x, work_listeners& who) {
+void tool_pool_state::on(work::assignment& x, work_listeners& who) {
   if (closed) return turn_away({std::move(x), std::move(who)});
   queue_ticket place{x.run.value, x.call.limits.priority};
   const auto id = x.call.id;
@@ -54,7 +54,7 @@ void tool_pool_state::start_workers() {
 }
 
 /// A worker of another version, or for other tools, ends as if it had crashed.
-void tool_pool_state::on_offer(const work::offer& x) {
+void tool_pool_state::on(const work::offer& x) {
   const auto from = caf::actor_cast<caf::actor_addr>(self->current_sender());
   const auto found = std::ranges::find_if(
       workers, [&](const worker& w) { return w.actor.address() == from; });
@@ -105,7 +105,7 @@ void tool_pool_state::settle(const queued_call& x, outcome how, error why) {
 
 // -- stopping -----------------------------------------------------------------
 
-void tool_pool_state::on_stop(const work::stop& x) {
+void tool_pool_state::on(const work::stop& x) {
   for (auto& w : workers)
     for (auto& call : w.calls)
       if (call.id == x.id) stop(w, call);
@@ -127,7 +127,7 @@ void tool_pool_state::stop(const worker& w, running_call& x) {
 }
 
 /// Places that were lost to calls which ignore their stop are given to others.
-void tool_pool_state::on_tick() {
+void tool_pool_state::on(tick&) {
   for (auto& w : workers)
     for (auto& x : w.calls) {
       if (!x.stopped_at || x.abandoned ||
@@ -144,7 +144,7 @@ void tool_pool_state::on_tick() {
 
 // -- calls out ----------------------------------------------------------------
 
-void tool_pool_state::on_freed(const work::freed& x) {
+void tool_pool_state::on(const work::freed& x) {
   for (auto& w : workers) {
     const auto i = std::ranges::find(w.calls, x.id, &running_call::id);
     if (i == w.calls.end()) continue;
@@ -174,7 +174,7 @@ void tool_pool_state::on_end_of(const running_call& x) {
 }
 
 /// A worker died: its place rests, its calls go back.
-void tool_pool_state::on_down(const caf::down_msg& x) {
+void tool_pool_state::on(const caf::down_msg& x) {
   const auto i = std::ranges::find_if(
       workers, [&](const worker& w) { return w.actor.address() == x.source; });
   if (i == workers.end()) return;
@@ -237,7 +237,7 @@ void tool_pool_state::tell_service() {
 // -- its place is no more -----------------------------------------------------
 
 /// What had not begun is judged again, and may begin at another place.
-void tool_pool_state::on_close(close_pool& x) {
+void tool_pool_state::on(close_pool& x) {
   if (closed) return;
   held = held || x.later;
   if (x.later) return;
@@ -265,7 +265,7 @@ void tool_pool_state::end_if_done() {
 
 // -- a run whose actors failed ------------------------------------------------
 
-void tool_pool_state::on_abandon(const abandon_run& x) {
+void tool_pool_state::on(const abandon_run& x) {
   queue.erase_if([&](const queued_call& q) {
     if (q.what.run != x.run) return false;
     queued.erase(q.what.call.id);
@@ -286,42 +286,20 @@ tool_pool_actor::behavior_type tool_pool(
   st.limits.concurrency = std::max<std::size_t>(1, st.limits.concurrency);
   st.spawn_worker = std::move(spawn_worker);
   st.service.emplace(st.tool, st.limits.service);
-  const auto run = [self](const char* handler, auto f) {
-    run_handler(self, self->state.limits.faults, handler, std::move(f));
-  };
-  self->set_down_handler([&st, run](caf::down_msg& x) {
-    run("tool_pool.down", [&] { st.on_down(x); });
-  });
+  self->set_down_handler(handle<caf::down_msg>(self, "tool_pool.down"));
   self->set_exit_handler([&st](caf::exit_msg& x) {
     for (auto& w : st.workers) st.self->send_exit(w.actor, x.reason);
     st.self->quit(std::move(x.reason));
   });
   return {
-      [&st, run](work::offer& x) {
-        run("tool_pool.offer", [&] { st.on_offer(x); });
-      },
-      [&st, run](work::freed& x) {
-        run("tool_pool.idle", [&] { st.on_freed(x); });
-      },
-      [&st, run](work::assignment& x, work_listeners& who) {
-        run("tool_pool.assignment", [&] { st.on_assignment(x, who); });
-      },
-      [&st, run](work::stop& x) {
-        run("tool_pool.stop", [&] { st.on_stop(x); });
-      },
-      [&st, run](place_rested&) {
-        run("tool_pool.rested", [&] {
-          if (st.resting > 0) --st.resting;
-          st.assign();
-        });
-      },
-      [&st, run](abandon_run& x) {
-        run("tool_pool.abandon", [&] { st.on_abandon(x); });
-      },
-      [&st, run](close_pool& x) {
-        run("tool_pool.close", [&] { st.on_close(x); });
-      },
-      [&st, run](tick&) { run("tool_pool.tick", [&] { st.on_tick(); }); },
+      handle<work::offer>(self, "tool_pool.offer"),
+      handle<work::freed>(self, "tool_pool.idle"),
+      handle<work::assignment, work_listeners>(self, "tool_pool.assignment"),
+      handle<work::stop>(self, "tool_pool.stop"),
+      handle<place_rested>(self, "tool_pool.rested"),
+      handle<abandon_run>(self, "tool_pool.abandon"),
+      handle<close_pool>(self, "tool_pool.close"),
+      handle<tick>(self, "tool_pool.tick"),
   };
 }
 

@@ -76,14 +76,18 @@ struct tool_pool_state {
     }
   };
 
-  void on_offer(const work::offer& x);
-  void on_assignment(work::assignment& x, work_listeners& who);
-  void on_stop(const work::stop& x);
-  void on_freed(const work::freed& x);
-  void on_down(const caf::down_msg& x);
-  void on_tick();
-  void on_abandon(const abandon_run& x);
-  void on_close(close_pool& x);
+  void on(const work::offer& x);
+  void on(work::assignment& x, work_listeners& who);
+  void on(const work::stop& x);
+  void on(const work::freed& x);
+  void on(const caf::down_msg& x);
+  void on(place_rested&) {
+    if (resting > 0) --resting;
+    assign();
+  }
+  void on(tick&);
+  void on(const abandon_run& x);
+  void on(close_pool& x);
   void turn_away(const queued_call& x);
   void end_if_done();
   void assign();

@@ -213,8 +213,7 @@ void tool_worker_state::keep_whole_output(tools::tool_context& context) const {
       std::clamp(limit * bytes_of_two_characters, least, most));
 }
 
-void tool_worker_state::on_assignment(work::assignment& x,
-                                      work_listeners& who) {
+void tool_worker_state::on(work::assignment& x, work_listeners& who) {
   const auto& call = x.call;
   current = task{call.id, x.attempt, who};
   stop = std::stop_source{};
@@ -266,10 +265,10 @@ void tool_worker_state::on_no_thread(const call_id& id, std::uint32_t attempt,
             true, why};
   done.last_progress = relay->close();
   blocking_done end{std::move(done)};
-  on_done(end);
+  on(end);
 }
 
-void tool_worker_state::on_done(blocking_done& x) {
+void tool_worker_state::on(blocking_done& x) {
   const auto id = std::visit([](const auto& end) { return end.id; }, x.how);
   if (!runs(id)) return;
   const auto dispatcher = std::move(current->who.dispatcher);
@@ -299,7 +298,7 @@ void tool_worker_state::on_done(blocking_done& x) {
 }
 
 /// Nobody can stop its call any more, or give it another: it ends with it.
-void tool_worker_state::on_pool_down() {
+void tool_worker_state::on(caf::down_msg&) {
   orphan = true;
   if (!current) return self->quit();
   stop.request_stop();
@@ -313,38 +312,17 @@ thread_worker_actor::behavior_type tool_worker(
   st.tool = std::move(tool);
   st.setup = std::move(setup);
   st.pool = std::move(pool);
-  const auto run = [self](const char* handler, auto f) {
-    run_handler(self, self->state.setup.faults, handler, std::move(f));
-  };
   self->monitor(st.pool);
-  self->set_down_handler([&st, run](caf::down_msg&) {
-    run("tool_worker.down", [&] { st.on_pool_down(); });
-  });
+  self->set_down_handler(handle<caf::down_msg>(self, "tool_worker.down"));
   work::offer offer;
   offer.tools.push_back(st.tool->spec().name);
   self->send(st.pool, std::move(offer));
   return {
-      [&st, run](work::assignment& x, work_listeners& who) {
-        run("tool_worker.assignment", [&] { st.on_assignment(x, who); });
-      },
-      [&st, run](work::stop& x) {
-        run("tool_worker.stop", [&] {
-          if (st.runs(x.id)) st.stop.request_stop();
-        });
-      },
-      [&st, run](work::ack& x) {
-        run("tool_worker.ack", [&] {
-          if (st.relay && st.runs(x.id)) st.relay->on_ack();
-        });
-      },
-      [&st, run](blocking_done& x) {
-        run("tool_worker.done", [&] { st.on_done(x); });
-      },
-      [&st, run](tick&) {
-        run("tool_worker.tick", [&] {
-          if (st.relay) st.relay->on_time();
-        });
-      },
+      handle<work::assignment, work_listeners>(self, "tool_worker.assignment"),
+      handle<const work::stop>(self, "tool_worker.stop"),
+      handle<const work::ack>(self, "tool_worker.ack"),
+      handle<blocking_done>(self, "tool_worker.done"),
+      handle<tick>(self, "tool_worker.tick"),
   };
 }
 

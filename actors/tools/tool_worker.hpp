@@ -86,11 +86,20 @@ struct tool_worker_state {
   explicit tool_worker_state(thread_worker_actor::pointer me) : self{me} {}
   ~tool_worker_state() { stop.request_stop(); }
 
-  void on_assignment(work::assignment& x, work_listeners& who);
+  void on(work::assignment& x, work_listeners& who);
   void on_no_thread(const call_id& id, std::uint32_t attempt,
                     const std::string& why);
-  void on_done(blocking_done& x);
-  void on_pool_down();
+  void on(blocking_done& x);
+  void on(const work::stop& x) {
+    if (runs(x.id)) stop.request_stop();
+  }
+  void on(const work::ack& x) {
+    if (relay && runs(x.id)) relay->on_ack();
+  }
+  void on(tick&) {
+    if (relay) relay->on_time();
+  }
+  void on(caf::down_msg&);
   [[nodiscard]] bool runs(const call_id& x) const {
     return current && current->id == x;
   }
