@@ -32,6 +32,17 @@ void add_diff(nlohmann::json& metadata, const diff_text& diff) {
   if (diff.cut) metadata["diff_truncated"] = true;
 }
 
+void add_digests(nlohmann::json& metadata, const std::string& before,
+                 const std::string& after) {
+  constexpr std::string_view of_content = "sha256 ";
+  const auto known = [&](const std::string& x) {
+    return x.empty() || x.starts_with(of_content);
+  };
+  if (!known(before) || !known(after)) return;
+  if (!before.empty()) metadata["digest_before"] = before;
+  metadata["digest_after"] = after;
+}
+
 std::string preview_of(const diff_text& diff) {
   if (!diff.cut) return diff.text;
   return diff.text + "[... not shown: +" +

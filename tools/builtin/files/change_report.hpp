@@ -28,6 +28,12 @@ std::string way_of(const write_target& target);
 /// Adds `diff`, `added`, `removed`, and `diff_truncated` if lines are missing.
 void add_diff(nlohmann::json& metadata, const diff_text& diff);
 
+/// Adds `digest_before`, unless there was no file, and `digest_after`: what
+/// tells later whether a file is still what the call left. Of what is too long
+/// for one (content_digest.hpp): nothing.
+void add_digests(nlohmann::json& metadata, const std::string& before,
+                 const std::string& after);
+
 /// The diff as text, with a line that says if some of it is missing.
 std::string preview_of(const diff_text& diff);
 

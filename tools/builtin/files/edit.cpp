@@ -17,6 +17,7 @@
 #include "tools/builtin/files/place.hpp"
 #include "tools/builtin/files/replace_file.hpp"
 #include "tools/builtin/files/text_places.hpp"
+#include "tools/process/content_digest.hpp"
 #include "tools/text.hpp"
 
 namespace riffle::embedded {
@@ -231,6 +232,8 @@ class edit final : public path_tool {
     if (const int number = check_basis(x->target, context.basis); number != 0)
       return cannot_write(op, x->target, number);
     const auto diff = diff_of(*x, longest_result_diff);
+    const auto before = content_digest(x->target.current.get());
+    std::string after;
     const int number = replace_file(
         x->target,
         [&](int fd) {
@@ -240,10 +243,13 @@ class edit final : public path_tool {
         [&](int fd) {
           const auto now = open_now(x->target);
           if (!now || !*now) return ESTALE;
+          after = content_digest(fd);
           return compare_unchanged(now->get(), fd, x->change, context.stop);
         });
     if (number != 0) return cannot_write(op, x->target, number);
-    return result_of(*x, diff);
+    auto metadata = told_of(*x, diff);
+    add_digests(metadata, before, after);
+    return {.text = text_of(*x, diff), .metadata = metadata.dump()};
   }
 
  private:
@@ -260,19 +266,21 @@ class edit final : public path_tool {
            " places in " + path_text(x.target.name);
   }
 
-  static tool_output result_of(const planned& x,
-                               const std::optional<diff_text>& diff) {
+  static json told_of(const planned& x, const std::optional<diff_text>& diff) {
+    json out = {{"path", path_text(x.target.name)},
+                {"replacements", x.change.places.offsets.size()}};
+    if (diff) add_diff(out, *diff);
+    return out;
+  }
+
+  static std::string text_of(const planned& x,
+                             const std::optional<diff_text>& diff) {
     const auto count = x.change.places.offsets.size();
-    json metadata = {{"path", path_text(x.target.name)},
-                     {"replacements", count}};
     auto text = "Edited " + path_text(x.target.name) + " (" +
                 std::to_string(count) +
                 (count == 1 ? " replacement" : " replacements");
-    if (diff) {
-      add_diff(metadata, *diff);
-      text += ", " + counts_of(*diff);
-    }
-    return {.text = text + ")", .metadata = metadata.dump()};
+    if (diff) text += ", " + counts_of(*diff);
+    return text + ")";
   }
 
   const read_rules rules_;

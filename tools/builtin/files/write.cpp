@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/digest.hpp"
 #include "runtime/base/write_all.hpp"
 #include "tools/builtin/files/change_report.hpp"
 #include "tools/builtin/files/file_basis.hpp"
@@ -16,6 +17,7 @@
 #include "tools/builtin/files/place.hpp"
 #include "tools/builtin/files/replace_file.hpp"
 #include "tools/builtin/files/text_places.hpp"
+#include "tools/process/content_digest.hpp"
 #include "tools/text.hpp"
 
 namespace riffle::embedded {
@@ -97,6 +99,8 @@ class write final : public path_tool {
     if (!target) return std::move(target).error();
     const auto& content = text_at(arguments, "content");
     const auto diff = diff_of(*target, content, longest_result_diff);
+    const auto before =
+        target->current ? content_digest(target->current.get()) : std::string{};
     const auto basis = basis_for(*target, content, context);
     if (const int number = check_basis(*target, basis); number != 0)
       return cannot_write(op, *target, number);
@@ -110,7 +114,7 @@ class write final : public path_tool {
           return check_basis_now(*target, basis);
         });
     if (number != 0) return cannot_write(op, *target, number);
-    return result_of(*target, content, diff);
+    return result_of(*target, content, diff, before);
   }
 
  private:
@@ -136,7 +140,8 @@ class write final : public path_tool {
 
   static tool_output result_of(const write_target& target,
                                std::string_view content,
-                               const std::optional<diff_text>& diff) {
+                               const std::optional<diff_text>& diff,
+                               const std::string& before) {
     json metadata = {{"path", path_text(target.name)},
                      {"lines", lines_of(content).size()},
                      {"bytes", content.size()},
@@ -145,6 +150,7 @@ class write final : public path_tool {
                 path_text(target.name) + " (" + size_of(content);
     if (diff && target.current) text += "; " + counts_of(*diff);
     if (diff) add_diff(metadata, *diff);
+    add_digests(metadata, before, "sha256 " + sha256(content));
     return {.text = text + ")", .metadata = metadata.dump()};
   }
 
