@@ -7,15 +7,13 @@
 
 #include "tools/key_pointers.hpp"
 #include "tools/registry.hpp"
-#include "tools/text.hpp"
+#include "tools/subject_text.hpp"
 
 namespace riffle::tools {
 
 namespace {
 
 using json = nlohmann::json;
-
-constexpr std::size_t longest_title_text = 80;
 
 class remote_tool final : public tool {
  public:
@@ -34,12 +32,7 @@ class remote_tool final : public tool {
   }
 
   [[nodiscard]] std::string title(const json& arguments) const override {
-    for (const auto& [key, value] : arguments.items())
-      if (value.is_string())
-        return "Using " + spec_.name + ": " +
-               std::string{cut_utf8(value.get_ref<const std::string&>(),
-                                    longest_title_text)};
-    return "Using " + spec_.name;
+    return title_with_subject("Using " + spec_.name, arguments);
   }
 
   [[nodiscard]] std::vector<std::string> keys(

@@ -8,7 +8,7 @@
 
 namespace riffle::tools {
 
-/// Its title is its name with the first text of the arguments, its keys are
+/// Its title is its name with what the arguments say most, its keys are
 /// those that the node names, and rules see the arguments as JSON. It never
 /// runs here: `run` answers `tool_unavailable`. Throws nothing; an offer whose
 /// schema is no schema is found by `registry::add`.

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tools/builtin/shell/program_basis.hpp"
 #include "tools/process/content_digest.hpp"
 #include "tools/process/find_program.hpp"
 
@@ -21,6 +22,17 @@ namespace fs = std::filesystem;
 void add_file(json& files, const std::string& word, const fs::path& file) {
   if (auto digest = content_digest(file); !digest.empty())
     files.push_back({word, file.string(), std::move(digest)});
+}
+
+/// The command as a line of a shell.
+std::string line_of(const std::vector<std::string>& command) {
+  std::string out;
+  for (const auto& word : command) {
+    out += out.empty() ? "'" : " '";
+    for (const char c : word) out += c == '\'' ? "'\"'\"'" : std::string{c};
+    out += '\'';
+  }
+  return out;
 }
 
 }  // namespace
@@ -42,7 +54,8 @@ std::string definition_of(const std::vector<std::string>& command,
   return json{{"command", command},
               {"folder", folder.string()},
               {"env", env},
-              {"files", std::move(files)}}
+              {"files", std::move(files)},
+              {"runs", program_basis(line_of(command), folder)}}
       .dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

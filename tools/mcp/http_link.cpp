@@ -290,7 +290,9 @@ class http_link final : public link {
 
   void complain(const std::string& what) {
     constexpr int most = 20;
-    if (++complaints_ <= most) log_warn("mcp." + options_.name, redact(what));
+    if (++complaints_ <= most)
+      log_about(log_level::warn, "mcp." + options_.name, redact(what),
+                {{"cause", cause_of_oddities}});
   }
 
   void post(std::string text, std::string_view method,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tools/mcp/mcp_tool.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "tools/mcp/call.hpp"
 #include "tools/mcp/names.hpp"
 #include "tools/mcp/result.hpp"
+#include "tools/subject_text.hpp"
 
 namespace riffle::mcp {
 
@@ -40,8 +42,8 @@ class mcp_tool final : public tools::tool {
     return spec_;
   }
 
-  [[nodiscard]] std::string title(const json& /*arguments*/) const override {
-    return title_of(at_->name(), tool_);
+  [[nodiscard]] std::string title(const json& arguments) const override {
+    return tools::title_with_subject(title_of(at_->name(), tool_), arguments);
   }
 
   [[nodiscard]] std::vector<std::string> keys(
@@ -136,6 +138,11 @@ class resource_tool final : public tools::tool {
     tools::tool_output out;
     if (const auto* result = std::get_if<json>(&*said)) {
       out.text = read_contents(result->value("contents", json()));
+      if (out.text.empty()) return out;
+      const bool open = !out.text.ends_with('\n');
+      out.metadata = to_text(
+          {{"lines", std::ranges::count(out.text, '\n') + (open ? 1 : 0)},
+           {"bytes", out.text.size()}});
       return out;
     }
     if (const auto* refused = std::get_if<rpc_error>(&*said))

@@ -2,6 +2,7 @@
 #include "tools/mcp/result.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "runtime/base/digest.hpp"
@@ -101,6 +102,15 @@ class result_reader {
   std::vector<result_file> files_;
 };
 
+/// Of a list, alone or as the only member.
+std::optional<std::size_t> count_items(const json& structured) {
+  if (structured.is_array()) return structured.size();
+  if (structured.is_object() && structured.size() == 1 &&
+      structured.begin()->is_array())
+    return structured.begin()->size();
+  return std::nullopt;
+}
+
 /// Why a structured result is not what its tool promised; empty: it is.
 std::string check_structured(const json& result, const tool_def& tool) {
   if (tool.output_schema.empty()) return {};
@@ -129,12 +139,17 @@ tools::tool_output read_result(const json& result, const tool_def& tool,
   const bool failed = result.value("isError", json()) == true;
   auto metadata = json::object();
   if (const auto x = result.find("structuredContent"); x != result.end()) {
+    if (const auto n = count_items(*x)) metadata["items"] = *n;
     auto text = to_text(*x);
     if (text.size() <= largest_metadata) metadata["structured"] = *x;
     if (reader.empty()) reader.add_line(text);
   }
   tools::tool_output out;
   out.text = reader.text().text();
+  if (const auto bytes = reader.text().bytes(); bytes > 0) {
+    metadata["lines"] = reader.text().lines();
+    metadata["bytes"] = bytes;
+  }
   if (reader.text().truncated()) {
     metadata["truncated"] = true;
     metadata["whole_kept"] = reader.text().whole().good();

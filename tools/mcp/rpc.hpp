@@ -86,6 +86,9 @@ struct notified {
 struct odd {
   std::string what;
 };
+/// As lines about it name their cause: a person is told once.
+inline constexpr std::string_view cause_of_oddities =
+    "what it says is no answer";
 
 using rpc_effect = std::variant<send_text, settled, progressed, notified, odd>;
 using rpc_effects = std::vector<rpc_effect>;

@@ -64,17 +64,16 @@ json run_task_tool() {
 }
 
 json task_result(const task_end& x) {
-  json out = {{"content", {{{"type", "text"}, {"text", x.answer}}}},
-              {"structuredContent",
-               {{"status", x.status},
-                {"answer", x.answer},
-                {"run_id", x.run},
-                {"session_id", x.session},
-                {"steps", x.steps},
-                {"tool_calls", x.tool_calls}}},
-              {"isError", x.status != "completed"}};
-  if (x.denied) out["structuredContent"]["denied"] = *x.denied;
-  return out;
+  return {{"content", {{{"type", "text"}, {"text", x.answer}}}},
+          {"structuredContent",
+           {{"status", x.status},
+            {"answer", x.answer},
+            {"run_id", x.run},
+            {"session_id", x.session},
+            {"steps", x.steps},
+            {"tool_calls", x.tool_calls},
+            {"denied", x.denied}}},
+          {"isError", x.status != "completed"}};
 }
 
 json task_refusal(const std::string& why) {

@@ -27,7 +27,7 @@ struct task_end {
   std::string session{};
   std::uint32_t steps = 0;
   std::uint32_t tool_calls = 0;
-  std::optional<std::uint32_t> denied{};  ///< of these, if that is known
+  std::uint32_t denied = 0;  ///< of these
 };
 /// As `tools/call` has it.
 json task_result(const task_end& x);

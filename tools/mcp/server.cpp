@@ -243,7 +243,7 @@ void server::live_once(std::unique_lock<std::mutex>& lock,
   if (stop.stop_requested()) return;
   fails_fast_ = steady_clock::now() - last_start_ < fast_failure;
   // The same again and again is told once.
-  if (has || why != last_error_) log_warn("mcp." + options_.name, why);
+  const auto news = has || why != last_error_ ? why : std::string{};
   last_error_ = why;
   ++restarts_;
   misses_ = nobody_ ? misses_ + 1 : 0;
@@ -251,7 +251,7 @@ void server::live_once(std::unique_lock<std::mutex>& lock,
   const bool person = !has && (has.error().code == errc::invalid_config ||
                                (!listing_ && misses_ >= most_misses));
   if (person) last_start_ = {};  // it may be done: the next use looks
-  rest(lock, stop, person);
+  rest(lock, stop, person, news);
 }
 
 void server::serve_and_listen(std::unique_lock<std::mutex>& lock,
@@ -273,18 +273,37 @@ void server::serve_and_listen(std::unique_lock<std::mutex>& lock,
 /// The pause before the next start. What only a person can change is not tried
 /// again and again.
 void server::rest(std::unique_lock<std::mutex>& lock,
-                  const std::stop_token& stop, bool needs_person) {
+                  const std::stop_token& stop, bool needs_person,
+                  const std::string& why) {
   std::optional<duration> delay;
   if (!needs_person) {
     const auto fraction = std::uniform_real_distribution<double>{}(random_);
     delay = breaker_.on_crash(steady_clock::now(), fraction);
   }
+  if (!why.empty()) tell_end(why, delay.has_value(), needs_person);
   const auto cool_down = options_.supervision.cool_down;
   set_state(delay ? server_state::resting : server_state::out_of_service);
   changed_.wait_for(lock, stop, delay.value_or(cool_down),
                     [this] { return wanted_again_; });
   // Its trial may come earlier than the breaker would have it.
   if (!delay) breaker_.admit(steady_clock::now() + cool_down);
+}
+
+/// Why it ended, and what comes of it.
+void server::tell_end(const std::string& why, bool again,
+                      bool needs_person) const {
+  auto text = why;
+  if (again)
+    text += "; it is started again";
+  else if (!needs_person)
+    text += "; it died too often, and is left alone for " +
+            short_duration(static_cast<std::uint64_t>(
+                std::chrono::ceil<std::chrono::milliseconds>(
+                    options_.supervision.cool_down)
+                    .count()));
+  if (!listing_) text += "; until it starts none of its tools can be used";
+  log_about(log_level::warn, "mcp." + options_.name, text,
+            {{"cause", again ? why : text}});
 }
 
 /// While the connection lives.

@@ -125,7 +125,8 @@ class server {
                         const std::stop_token& stop);
   void serve(std::unique_lock<std::mutex>& lock, const std::stop_token& stop);
   void rest(std::unique_lock<std::mutex>& lock, const std::stop_token& stop,
-            bool needs_person);
+            bool needs_person, const std::string& why);
+  void tell_end(const std::string& why, bool again, bool needs_person) const;
   expected<listing> begin_safely(link& to, const std::stop_token& stop);
   expected<listing> begin(link& to, const std::stop_token& stop);
   expected<introduction> introduce(link& to, request x);

@@ -36,7 +36,7 @@ struct patient_wait {
 };
 
 void tell_late(const server& x, const patient_wait& how) {
-  const auto now = x.status().state;
+  const auto [now, ignored, restarts, cause] = x.status();
   if (now == server_state::ready || now == server_state::out_of_service ||
       now == server_state::closed || how.stop.stop_requested() ||
       steady_clock::now() >= how.end_for(x))
@@ -45,10 +45,11 @@ void tell_late(const server& x, const patient_wait& how) {
       how.limit == duration{} || x.options().startup_timeout <= how.limit;
   const auto most =
       std::chrono::ceil<std::chrono::milliseconds>(how.end_for(x) - how.began);
-  log_warn("mcp." + x.name(),
-           "it is not there yet, and is waited for: " +
-               short_duration(static_cast<std::uint64_t>(most.count())) +
-               " at most (" + (own ? "startup_timeout" : "--timeout") + ")");
+  log_about(log_level::warn, "mcp." + x.name(),
+            "it is not there yet, and is waited for: " +
+                short_duration(static_cast<std::uint64_t>(most.count())) +
+                " at most (" + (own ? "startup_timeout" : "--timeout") + ")",
+            {{"cause", "waited for: " + cause}});
 }
 
 }  // namespace
@@ -100,9 +101,9 @@ std::vector<std::string> servers::names() const {
   return out;
 }
 
-std::vector<std::string> servers::ready(const std::set<std::string>& names,
-                                        const std::stop_token& stop,
-                                        duration limit) {
+std::vector<missing_server> servers::ready(const std::set<std::string>& names,
+                                           const std::stop_token& stop,
+                                           duration limit) {
   const patient_wait how{.stop = stop, .limit = limit};
   for (const auto& name : names)
     if (auto* x = find(name)) x->want();
@@ -113,7 +114,7 @@ std::vector<std::string> servers::ready(const std::set<std::string>& names,
   for (const auto& name : names)
     if (const auto* x = find(name)) tell_late(*x, how);
   for (const auto& name : names) look_again(name);
-  std::vector<std::string> problems;
+  std::vector<missing_server> problems;
   for (const auto& name : names) {
     auto* x = find(name);
     // One that was tried above is not tried once more.
@@ -121,9 +122,11 @@ std::vector<std::string> servers::ready(const std::set<std::string>& names,
                          x->wait_ready(how.end_for(*x), stop)))
       continue;
     const auto now = x->status();
-    problems.push_back("the server " + name + " is " +
-                       std::string{to_string(now.state)} +
-                       (now.last_error.empty() ? "" : ": " + now.last_error));
+    problems.push_back(
+        {name,
+         "the server " + name + " is " + std::string{to_string(now.state)} +
+             (now.last_error.empty() ? "" : ": " + now.last_error),
+         now.last_error});
   }
   return problems;
 }

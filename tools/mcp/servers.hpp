@@ -48,6 +48,13 @@ struct servers_options {
   bool shows_all = false;
 };
 
+/// A server that is not ready, and why: a line, and what it ended by.
+struct missing_server {
+  std::string server{};
+  std::string message{};
+  std::string cause{};
+};
+
 class servers {
  public:
   explicit servers(servers_options options);
@@ -62,11 +69,11 @@ class servers {
   /// Starts these, all at once, and waits for each up to its start-up timeout
   /// (which counts once for all who wait, as long as it is not there), not
   /// beyond a stop, nor longer than `limit` (0: none). What a person approved
-  /// meanwhile, by another process, counts from then on. Why some are not
-  /// ready, a line each.
-  std::vector<std::string> ready(const std::set<std::string>& names,
-                                 const std::stop_token& stop = {},
-                                 duration limit = {});
+  /// meanwhile, by another process, counts from then on. Those that are not
+  /// ready.
+  std::vector<missing_server> ready(const std::set<std::string>& names,
+                                    const std::stop_token& stop = {},
+                                    duration limit = {});
 
   /// Tools of a server as they were listed, by Riffle's names, in the server's
   /// order; also of one that is not there just now.

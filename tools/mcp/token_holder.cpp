@@ -20,7 +20,7 @@ namespace {
 using std::chrono::seconds;
 using std::chrono::steady_clock;
 
-constexpr auto renewal_limit = seconds{10};
+constexpr auto request_limit = seconds{10};
 constexpr int unauthorized = 401;
 constexpr int forbidden = 403;
 
@@ -52,7 +52,7 @@ bool wants_other_proof(const exchange_end& x) {
 
 token_holder::token_holder(token_holder_options options)
     : options_{std::move(options)},
-      to_{options_.server, options_.allowed, renewal_limit} {}
+      to_{options_.server, options_.allowed, request_limit} {}
 
 token_holder::~token_holder() = default;
 
@@ -183,7 +183,7 @@ std::optional<token_holder::credential> token_holder::renewed(
     renewing_ = true;
   }
   changed_.wait_until(
-      lock, x.stop, std::min(x.until, steady_clock::now() + 2 * renewal_limit),
+      lock, x.stop, std::min(x.until, steady_clock::now() + oauth::token_limit),
       [&] { return !renewing_; });
   return other();
 }
@@ -224,11 +224,12 @@ void token_holder::renew(const std::string& used, bool anew,
 
 /// One process at a time: a token that makes new ones is often good for once.
 expected<oauth::login> token_holder::refreshed(const std::string& used) const {
+  const auto to = to_.within(oauth::token_limit);
   auto name = options_.file;
   name += ".lock";
   const unique_fd fd{::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)};
   if (!fd || !lock_until(fd, lock_kind::exclusive,
-                         steady_clock::now() + renewal_limit))
+                         steady_clock::now() + request_limit))
     return no_renewal(errc::tool_unavailable,
                       name.string() + " cannot be locked");
   auto login = oauth::read_login(options_.file, options_.server);
@@ -237,7 +238,7 @@ expected<oauth::login> token_holder::refreshed(const std::string& used) const {
       !why.empty())
     return no_renewal(errc::approval_denied, std::move(why));
   if (login->access_token != used) return *std::move(login);
-  const auto done = oauth::refresh(*login, to_, {});
+  const auto done = oauth::refresh(*login, to, {});
   if (!done && done.error().code != errc::approval_denied)
     return unexpected{done.error()};
   if (!done) login->refresh_token.clear();

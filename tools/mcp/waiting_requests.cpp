@@ -106,9 +106,11 @@ void waiting_requests::act_on(std::unique_lock<std::mutex>& lock,
 
 void waiting_requests::complain(const std::string& what) {
   if (++complaints_ > most_complaints) return;
-  log_warn("mcp." + name_, redact(what) + (complaints_ == most_complaints
-                                               ? "; no more of these are told"
-                                               : ""));
+  log_about(
+      log_level::warn, "mcp." + name_,
+      redact(what) +
+          (complaints_ == most_complaints ? "; no more of these are told" : ""),
+      {{"cause", cause_of_oddities}});
 }
 
 }  // namespace riffle::mcp

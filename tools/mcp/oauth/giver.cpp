@@ -126,7 +126,7 @@ expected<authorization_server> first_server(std::vector<std::string> all,
 
 expected<std::optional<challenge>> ask_without_token(
     const std::string& server, std::vector<std::string> headers,
-    const std::stop_token& stop) {
+    const reach& to, const std::stop_token& stop) {
   exchange_request ask;
   ask.url = server;
   ask.headers = std::move(headers);
@@ -135,6 +135,7 @@ expected<std::optional<challenge>> ask_without_token(
   ask.body = R"({"jsonrpc":"2.0","id":1,"method":"ping"})";
   ask.stop = stop;
   ask.until = steady_clock::now() + probe_limit;
+  if (const auto end = to.end()) ask.until = std::min(ask.until, *end);
   const auto end = exchange(ask);
   if (end.stopped) return stopped_at(errc::cancelled, "it was stopped");
   if (end.status == 0)

@@ -14,11 +14,11 @@
 
 namespace riffle::mcp::oauth {
 
-/// What the server says to a request without a token. Nothing: it asks for
-/// none.
+/// What the server says to a request without a token, within the limit of
+/// `to`. Nothing: it asks for none.
 expected<std::optional<challenge>> ask_without_token(
     const std::string& server, std::vector<std::string> headers,
-    const std::stop_token& stop);
+    const reach& to, const std::stop_token& stop);
 
 /// Who gives tokens for a server, and for what.
 struct giver {

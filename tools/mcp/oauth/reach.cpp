@@ -3,14 +3,19 @@
 
 #include <algorithm>
 
+#include "messages/duration_text.hpp"
 #include "messages/json_strict.hpp"
 #include "runtime/base/encoding.hpp"
+#include "runtime/base/secrets.hpp"
+#include "runtime/base/text.hpp"
 #include "tools/builtin/web/url.hpp"
 #include "tools/builtin/web/web_get.hpp"
 
 namespace riffle::mcp::oauth {
 
 namespace {
+
+using std::chrono::steady_clock;
 
 constexpr std::size_t largest_answer = 256u << 10;
 constexpr unsigned most_redirects = 3;
@@ -62,6 +67,30 @@ reach::reach(std::string_view server, std::vector<endpoint> allowed,
       loopback_{is_loopback(server)},
       limit_{limit} {}
 
+reach reach::within(duration total) const {
+  auto out = *this;
+  out.until_ = steady_clock::now() + total;
+  out.total_ = total;
+  return out;
+}
+
+expected<duration> reach::time_left(const std::string& url) const {
+  if (!until_) return limit_;
+  const auto left =
+      std::chrono::duration_cast<duration>(*until_ - steady_clock::now());
+  if (left <= duration{}) return too_late(url);
+  return std::min(limit_, left);
+}
+
+unexpected reach::too_late(const std::string& url) const {
+  return unexpected{
+      error{.code = errc::timeout,
+            .op = "mcp.login",
+            .message = "there is no token after " + duration_text(total_) +
+                       ", the limit of all steps together; the last one was " +
+                       with_dots(redact(url), 200)}};
+}
+
 std::optional<std::string> reach::refusal(std::string_view url) const {
   const auto checked = policy_.check(url);
   if (!checked) return checked.error().message;
@@ -110,13 +139,18 @@ expected<reach_answer> reach::ask(const std::string& url,
   x.url = url;
   x.limits.bytes = largest_answer;
   x.limits.redirects = body ? 0 : most_redirects;
-  x.limits.total = limit_;
+  const auto left = time_left(url);
+  if (!left) return unexpected{left.error()};
+  x.limits.total = *left;
   x.stop = stop;
   x.body = std::move(body);
   x.headers = std::move(headers);
   x.kept_header = "dpop-nonce";
   x.refusal = [this](const std::string& next) { return refusal(next); };
   auto answer = tools::web_get(x, policy_);
+  const bool last = *left < limit_;  // of all steps: it had what they left
+  if (!answer && last && answer.error().code == errc::timeout)
+    return too_late(url);
   if (!answer) return unexpected{std::move(answer.error())};
   reach_answer out{answer->status, nullptr, std::move(answer->header)};
   if (!answer->cut)

@@ -34,11 +34,20 @@ struct reach_answer {
 /// for one alone.
 using body_maker = std::function<expected<std::string>()>;
 
+/// How long a program may take to get a token, with all steps: who gives it,
+/// proofs that are asked for anew, turns that processes take.
+inline constexpr duration token_limit = std::chrono::seconds{30};
+
 class reach {
  public:
   /// `allowed`: endpoints beside the public internet (`tools.fetch.allow`).
   reach(std::string_view server, std::vector<endpoint> allowed,
         duration limit = std::chrono::seconds{20});
+
+  /// The same for steps that have so long in all, whatever each may take: what
+  /// is not done by then fails with `timeout`. Nonces stay those of all.
+  [[nodiscard]] reach within(duration total) const;
+  [[nodiscard]] std::optional<time_point> end() const { return until_; }
 
   /// Why a token must not go there, or nothing: only https is safe, and
   /// loopback. Asks for nothing.
@@ -60,10 +69,14 @@ class reach {
                              std::optional<std::string> body,
                              std::vector<std::string> headers,
                              const std::stop_token& stop) const;
+  expected<duration> time_left(const std::string& url) const;
+  [[nodiscard]] unexpected too_late(const std::string& url) const;
 
   tools::address_policy policy_;
   bool loopback_ = false;
-  duration limit_;
+  duration limit_;                   ///< of one request
+  std::optional<time_point> until_;  ///< of all of them
+  duration total_{};
   std::shared_ptr<dpop_nonces> nonces_ = std::make_shared<dpop_nonces>();
 };
 

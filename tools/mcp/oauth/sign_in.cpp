@@ -69,11 +69,11 @@ expected<std::string> code_of_person(const sign_in_options& x,
 }  // namespace
 
 expected<login> sign_in(const sign_in_options& x) {
-  const reach to{x.server, x.allowed};
+  const auto to = reach{x.server, x.allowed}.within(x.asking);
   if (const auto why = to.refusal(x.server))
     return stopped_at(errc::invalid_request,
                       "no token must travel to " + x.server + ": " + *why);
-  const auto asked = ask_without_token(x.server, x.headers, x.stop);
+  const auto asked = ask_without_token(x.server, x.headers, to, x.stop);
   if (!asked) return unexpected{asked.error()};
   const auto from = find_giver({x.server, x.issuer}, *asked, to, x.stop);
   if (!from) return unexpected{from.error()};
@@ -95,10 +95,11 @@ expected<login> sign_in(const sign_in_options& x) {
   if (!as) return unexpected{std::move(as.error())};
   out.as = *std::move(as);
   const auto proved = make_proof();
+  const auto left = *to.end() - steady_clock::now();
   const auto code = code_of_person(x, *from, out, proved, *back);
   if (!code) return unexpected{code.error()};
-  if (auto done =
-          exchange_code(out, *code, proved.verifier, back->url(), to, x.stop);
+  if (auto done = exchange_code(out, *code, proved.verifier, back->url(),
+                                to.within(left), x.stop);
       !done)
     return unexpected{std::move(done.error())};
   return out;

@@ -27,6 +27,8 @@ struct sign_in_options {
   dpop_use dpop = dpop_use::automatic;
   std::uint16_t port = 0;                    ///< of the way back; 0: a free one
   duration limit = std::chrono::minutes{5};  ///< for the person
+  /// For all that is asked of servers, before the person and after.
+  duration asking = std::chrono::minutes{1};
   std::stop_token stop{};
   /// Shows the person where to agree.
   std::function<void(const std::string& url)> show{};

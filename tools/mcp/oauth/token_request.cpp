@@ -28,6 +28,10 @@ unexpected no_token(errc code, std::string message) {
 expected<bool> is_bound(const login& x, const std::string& type) {
   const auto kind = lower(type);
   if (kind == "dpop" && !x.dpop_key.empty()) return true;
+  if (kind == "dpop")
+    return no_token(errc::invalid_request,
+                    "the authorization server binds the token to a key (DPoP), "
+                    "and none was shown to it: nothing could use that token");
   if (kind != "bearer")
     return no_token(
         errc::invalid_request,

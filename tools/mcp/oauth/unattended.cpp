@@ -74,10 +74,15 @@ unattended::unattended(unattended_options options)
 
 expected<login> unattended::ask(const std::stop_token& stop, bool anew) {
   if (anew) from_.reset();
+  return ask_by(to_.within(options_.limit), stop);
+}
+
+expected<login> unattended::ask_by(const reach& to,
+                                   const std::stop_token& stop) {
   if (!from_)
-    if (auto found = find(stop); !found)
+    if (auto found = find(to, stop); !found)
       return unexpected{std::move(found.error())};
-  auto all = what_is_asked(stop);
+  auto all = what_is_asked(to, stop);
   if (!all) return unexpected{std::move(all.error())};
   const auto scope = options_.scope.empty() ? from_->scope : options_.scope;
   if (!scope.empty()) all->emplace_back("scope", scope);
@@ -89,7 +94,7 @@ expected<login> unattended::ask(const std::stop_token& stop, bool anew) {
     if (out) out->insert(out->begin(), all->begin(), all->end());
     return out;
   };
-  const auto answer = send_form(*who, from_->at.token_endpoint, form, to_,
+  const auto answer = send_form(*who, from_->at.token_endpoint, form, to,
                                 bound_to_ ? &*bound_to_ : nullptr, stop);
   auto out = answer ? taken(*answer, scope)
                     : expected<login>{unexpected{answer.error()}};
@@ -120,14 +125,15 @@ expected<login> unattended::taken(const reach_answer& answer,
 }
 
 /// Who gives tokens, and whether they are bound to a key.
-expected<void> unattended::find(const std::stop_token& stop) {
-  if (const auto why = to_.refusal(options_.server))
+expected<void> unattended::find(const reach& to, const std::stop_token& stop) {
+  if (const auto why = to.refusal(options_.server))
     return stopped_at(errc::invalid_request, "no token must travel to " +
                                                  options_.server + ": " + *why);
-  const auto asked = ask_without_token(options_.server, options_.headers, stop);
+  const auto asked =
+      ask_without_token(options_.server, options_.headers, to, stop);
   if (!asked) return unexpected{asked.error()};
   auto found =
-      find_giver({options_.server, options_.issuer, false}, *asked, to_, stop);
+      find_giver({options_.server, options_.issuer, false}, *asked, to, stop);
   if (!found) return unexpected{std::move(found.error())};
   from_ = *std::move(found);
   auto good = check_giver();
@@ -234,12 +240,13 @@ expected<std::string> unattended::identity_token() {
   return out;
 }
 
-expected<fields> unattended::what_is_asked(const std::stop_token& stop) {
+expected<fields> unattended::what_is_asked(const reach& to,
+                                           const std::stop_token& stop) {
   if (options_.grant == unattended_grant::client_credentials)
     return fields{{"grant_type", "client_credentials"}};
   auto identity = identity_token();
   if (identity && options_.grant == unattended_grant::enterprise)
-    identity = exchanged(*identity, stop);
+    identity = exchanged(*identity, to, stop);
   if (!identity) return unexpected{std::move(identity.error())};
   return fields{{"grant_type", by_jwt}, {"assertion", *std::move(identity)}};
 }
@@ -247,8 +254,9 @@ expected<fields> unattended::what_is_asked(const std::stop_token& stop) {
 /// What a person's company says about this server: an ID-JAG, for the token of
 /// its identity provider.
 expected<std::string> unattended::exchanged(const std::string& identity,
+                                            const reach& to,
                                             const std::stop_token& stop) {
-  const auto at = find_server(options_.idp, to_, stop);
+  const auto at = find_server(options_.idp, to, stop);
   if (!at) return unexpected{at.error()};
   client who;
   who.id = options_.idp_client_id;
@@ -261,7 +269,7 @@ expected<std::string> unattended::exchanged(const std::string& identity,
   const auto& scope = options_.scope.empty() ? from_->scope : options_.scope;
   if (!scope.empty()) all.emplace_back("scope", scope);
   const auto answer = send_form(
-      who, at->token_endpoint, [&] { return expected<fields>{all}; }, to_,
+      who, at->token_endpoint, [&] { return expected<fields>{all}; }, to,
       nullptr, stop);
   if (!answer) return unexpected{answer.error()};
   if (answer->status != ok)

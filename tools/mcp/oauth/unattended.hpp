@@ -46,6 +46,7 @@ struct unattended_options {
   std::string idp_client_id{};
   secret_source idp_client_secret{};
   dpop_use dpop = dpop_use::automatic;
+  duration limit = token_limit;  ///< of one token, with all steps
 };
 
 /// Not thread-safe: one asks at a time. Keeps what it found out, and a key of
@@ -60,15 +61,16 @@ class unattended {
   expected<login> ask(const std::stop_token& stop, bool anew = false);
 
  private:
-  expected<void> find(const std::stop_token& stop);
+  expected<login> ask_by(const reach& to, const std::stop_token& stop);
+  expected<void> find(const reach& to, const std::stop_token& stop);
   expected<void> check_giver() const;
   expected<void> check_binding(bool binds) const;
   expected<client> as_client() const;
   expected<fields> signed_by_key();
   expected<login> taken(const reach_answer& answer, const std::string& scope);
-  expected<fields> what_is_asked(const std::stop_token& stop);
+  expected<fields> what_is_asked(const reach& to, const std::stop_token& stop);
   expected<std::string> identity_token();
-  expected<std::string> exchanged(const std::string& identity,
+  expected<std::string> exchanged(const std::string& identity, const reach& to,
                                   const std::stop_token& stop);
 
   const unattended_options options_;
