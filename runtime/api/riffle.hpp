@@ -355,8 +355,14 @@ class runtime {
   /// Sessions, newest first, at most `limit`.
   [[nodiscard]] expected<std::vector<session_summary>> sessions(
       std::size_t limit = 100);
+  /// Those of the newest 10,000 whose title or id has all these words.
+  [[nodiscard]] expected<std::vector<session_summary>> find_sessions(
+      const std::string& words);
   /// All that is known of a session. Fails with `not_found`.
   [[nodiscard]] expected<session_snapshot> session(const session_id& id);
+  /// What its calls of `write` and `edit` did to files, in their order.
+  [[nodiscard]] expected<session_changes> file_changes(
+      const session_snapshot& of);
   /// A run's record. Fails with `not_found`.
   [[nodiscard]] expected<run_record> find_run(const run_id& id);
   /// The whole output of a call, in a file if it is long. Fails with

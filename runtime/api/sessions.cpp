@@ -22,8 +22,17 @@ expected<std::vector<session_summary>> runtime::sessions(std::size_t limit) {
   return impl_->uses->sessions.list(limit);
 }
 
+expected<std::vector<session_summary>> runtime::find_sessions(
+    const std::string& words) {
+  return impl_->uses->sessions.search(words);
+}
+
 expected<session_snapshot> runtime::session(const session_id& id) {
   return impl_->uses->sessions.show(id);
+}
+
+expected<session_changes> runtime::file_changes(const session_snapshot& of) {
+  return impl_->uses->sessions.changes(of);
 }
 
 expected<run_record> runtime::find_run(const run_id& id) {

@@ -94,7 +94,9 @@ std::vector<std::string> expand_tools(const config::config& config,
   const bool stopped = stop.stop_requested();  // nothing comes of it
   for (const auto& problem : problems)
     if (!stopped)
-      log_warn("runtime", problem + "; its tools may be missing from this run");
+      log_about(log_level::warn, "mcp." + problem.server,
+                problem.message + "; its tools may be missing from this run",
+                {{"cause", "missing: " + problem.cause}});
   for (const auto& server : wanted)
     if (servers->tells_unseen(server))
       log_warn("mcp." + server,

@@ -127,10 +127,10 @@ std::vector<std::string> missing_variables(const config::model_config& x) {
   };
   for (const auto& name : config::key_variables(x))
     if (!read_key(name)) add(name);
-  // An address is no secret.
+  // An address is no secret, but for a user in it.
   if (const auto of_url = config::variables_in(x.base_url))
     for (const auto& name : *of_url)
-      if (variable(name).empty()) add(name);
+      if (variable(name).empty() && !read_key(name)) add(name);
   return out;
 }
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/service/match_id.hpp"
 
+#include <algorithm>
 #include <vector>
+
+#include "runtime/base/text.hpp"
 
 namespace riffle::service {
 
@@ -49,6 +52,19 @@ expected<session_id> match_id(const std::string& part,
 expected<proposal_id> match_id(const std::string& part,
                                std::span<const proposal_id> all) {
   return match(part, all, "proposal");
+}
+
+bool has_words(std::string_view text, std::string_view words) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const auto in = lower(text);
+  const auto wanted = lower(words);
+  std::size_t at = 0;
+  while ((at = wanted.find_first_not_of(blanks, at)) != std::string::npos) {
+    const auto end = std::min(wanted.find_first_of(blanks, at), wanted.size());
+    if (in.find(wanted.substr(at, end - at)) == std::string::npos) return false;
+    at = end;
+  }
+  return true;
 }
 
 }  // namespace riffle::service

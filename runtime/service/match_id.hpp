@@ -2,11 +2,12 @@
 #pragma once
 
 // Ids as people type them: the beginning or the ending of one is enough, if
-// only one has it. Pure.
+// only one has it; and titles, by words of them. Pure.
 
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "messages/error.hpp"
 #include "messages/ids.hpp"
@@ -23,5 +24,9 @@ expected<session_id> match_id(const std::string& part,
                               std::span<const session_id> all);
 expected<proposal_id> match_id(const std::string& part,
                                std::span<const proposal_id> all);
+
+/// Whether each of these words stands somewhere in the text; capital and small
+/// letters of ASCII are the same. No words: yes.
+bool has_words(std::string_view text, std::string_view words);
 
 }  // namespace riffle::service

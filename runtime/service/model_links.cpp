@@ -129,6 +129,17 @@ expected<std::vector<std::string>> headers_of(const std::string& name,
 
 }  // namespace
 
+expected<void> check_model(const std::string& name,
+                           const config::model_config& model) {
+  if (auto ok = check_variables(name, model); !ok) return ok;
+  const auto base = base_of(name, model);
+  if (!base) return unexpected{base.error()};
+  if (!model.api_key_command.empty()) return {};
+  const auto key = key_of_variable(model, *base, false);
+  if (!key) return unexpected{key.error()};
+  return {};
+}
+
 expected<model_link> model_links::open(const std::string& name,
                                        const config::model_config& model,
                                        const std::stop_token& stop) {

@@ -40,6 +40,11 @@ struct model_link {
   }
 };
 
+/// Whether a model can be asked, as far as the environment and the
+/// configuration say: fails as `model_links::open`; runs no program.
+expected<void> check_model(const std::string& name,
+                           const config::model_config& model);
+
 /// Thread-safe. Blocks where a script is read or a program prints the key.
 class model_links {
  public:

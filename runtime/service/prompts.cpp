@@ -28,7 +28,9 @@ std::vector<server_prompt> prompts::list(std::vector<std::string>& problems,
   std::vector<server_prompt> out;
   if (!servers_) return out;
   const auto names = servers_->names();
-  problems = servers_->ready({names.begin(), names.end()}, stop);
+  problems.clear();
+  for (auto& x : servers_->ready({names.begin(), names.end()}, stop))
+    problems.push_back(std::move(x.message));
   for (const auto& name : names) {
     auto& at = *servers_->find(name);
     if (at.status().state != mcp::server_state::ready) continue;
@@ -50,7 +52,7 @@ expected<std::string> prompts::text(const std::string& name,
   for (const auto& server : servers) {
     if (!name.starts_with(server + "__")) continue;
     if (const auto why = servers_->ready({server}, stop); !why.empty())
-      return failure(errc::tool_unavailable, why.front());
+      return failure(errc::tool_unavailable, why.front().message);
     auto& at = *servers_->find(server);
     const auto all = mcp::list_prompts(at, stop);
     if (!all) return unexpected{all.error()};

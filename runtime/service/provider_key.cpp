@@ -38,13 +38,18 @@ bool has_control(std::string_view text) {
   });
 }
 
-/// It becomes a line of a request: with another line in it, a server would
-/// see a header that nobody set. The key is not repeated.
+/// It becomes a word of a line of a request: with another line in it, a server
+/// would see a header that nobody set.
+bool is_word(std::string_view key) {
+  return !has_control(key) && key.find(' ') == key.npos;
+}
+
+/// The key is not repeated.
 expected<std::string> check_key(std::string key, const std::string& variable) {
-  if (!has_control(key)) return key;
+  if (is_word(key)) return key;
   return bad_config(
       "the API key in the environment variable " + variable +
-      " holds a line end or another control character: set it without "
+      " holds a blank, a line end or another control character: set it without "
       "(often it is the last one: $(cat FILE) leaves it out)");
 }
 
@@ -137,10 +142,10 @@ expected<std::string> expand(const std::string& text, const std::string& what,
     const auto end = rest.find('}', at);
     if (end == rest.npos) break;
     const std::string name{rest.substr(at + 2, end - at - 2)};
+    // A key that was taken out of the environment is found by `read_key` alone.
     const char* plain = secret ? nullptr : std::getenv(name.c_str());
-    const auto value = secret            ? read_key(name)
-                       : plain && *plain ? std::optional<std::string>{plain}
-                                         : std::nullopt;
+    const auto value =
+        plain && *plain ? std::optional<std::string>{plain} : read_key(name);
     if (!value)
       return bad_config(what + " needs the environment variable " + name +
                         ", which is not set");
@@ -197,8 +202,9 @@ expected<std::string> run_key_command(const std::vector<std::string>& command,
   auto key = first_line(said.out);
   add_secret(key);
   if (key.empty()) return bad_config(name + " printed no key");
-  if (has_control(key))
-    return bad_config(name + " printed a key with control characters");
+  if (!is_word(key))
+    return bad_config(name +
+                      " printed a key with blanks or control characters");
   return key;
 }
 

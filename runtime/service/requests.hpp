@@ -203,6 +203,38 @@ struct session_summary {
   std::string title{};
 };
 
+/// What a call of `write` or `edit` that ended well did to a file.
+struct file_change {
+  run_id run{};
+  call_id call{};
+  std::string tool{};
+  std::string path{};  ///< as the model wrote it
+  std::string diff{};
+  bool cut = false;  ///< some of it is missing in the log
+  std::uint64_t added = 0;
+  std::uint64_t removed = 0;
+  std::string before{};  ///< digest; empty: no file, or not on record
+  std::string after{};   ///< digest; empty: not on record
+  std::string node{};    ///< where it worked; empty: here
+
+  bool operator==(const file_change&) const = default;
+};
+
+/// A call that may have changed files, too: nobody knows which.
+struct other_call {
+  run_id run{};
+  std::string tool{};
+  std::string title{};
+
+  bool operator==(const other_call&) const = default;
+};
+
+/// What is on record of files that a session changed.
+struct session_changes {
+  std::vector<file_change> files{};  ///< in order
+  std::vector<other_call> others{};
+};
+
 /// What was deleted.
 struct removed_sessions {
   std::size_t sessions = 0;  ///< the records of volley and plan not counted

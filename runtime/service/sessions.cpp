@@ -8,6 +8,7 @@
 
 #include "messages/utf8.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/service/file_changes.hpp"
 #include "runtime/service/match_id.hpp"
 #include "runtime/service/run_folder.hpp"
 #include "runtime/service/single_call.hpp"
@@ -133,6 +134,32 @@ expected<std::vector<session_summary>> sessions::list(
   return out;
 }
 
+expected<std::vector<session_summary>> sessions::search(
+    const std::string& words) const {
+  const auto ids = newest_of_people(most_looked_at);
+  if (!ids) return unexpected{ids.error()};
+  std::vector<session_summary> out;
+  if (!journal_) return out;
+  const auto gone = interrupted_runs(*journal_);
+  if (!gone) return unexpected{gone.error()};
+  for (const auto& id : *ids) {
+    storage::run_filter of_it;
+    of_it.session = id;
+    of_it.limit = static_cast<std::size_t>(-1);
+    auto runs = journal_->list_runs(of_it);
+    if (!runs) return unexpected{std::move(runs.error())};
+    std::ranges::reverse(*runs);
+    session_summary x{id, runs->size(), {}, false, {}};
+    x.title = title_of(*journal_, id, *runs);
+    if (!has_words(x.title + " " + id.value, words)) continue;
+    if (x.runs > 0) x.last = std::move(runs->back());
+    x.interrupted =
+        x.last.state == storage::run_state::active && gone->contains(x.last.id);
+    out.push_back(std::move(x));
+  }
+  return out;
+}
+
 expected<std::vector<session_id>> sessions::newest() const {
   if (!journal_) return std::vector<session_id>{};
   return journal_->list_sessions(most_looked_at);
@@ -235,6 +262,12 @@ expected<storage::event_page> sessions::read_events(
     const run_id& run, std::uint64_t after_seq, std::size_t max_bytes) const {
   if (!journal_) return unexpected{unknown("run", run.value)};
   return journal_->read_events(run, after_seq, max_bytes);
+}
+
+expected<session_changes> sessions::changes(
+    const storage::session_snapshot& x) const {
+  if (!journal_) return session_changes{};
+  return changes_of(*journal_, x);
 }
 
 expected<std::optional<run_end>> sessions::read_end(const run_id& run) const {

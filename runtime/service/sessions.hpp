@@ -40,6 +40,11 @@ class sessions {
   expected<std::vector<session_summary>> list(
       const std::vector<session_id>& ids) const;
 
+  /// Those of the newest 10,000 that have all these words in their title or
+  /// id, as `list` but for what is damaged; no words: all of them. Costs their
+  /// runs and titles, however much was said in them.
+  expected<std::vector<session_summary>> search(const std::string& words) const;
+
   /// The session, or the record of a volley or plan, whose id this is, or whose
   /// id alone begins or ends with it (at least `shortest_part` characters).
   /// Fails with `not_found`, and with `invalid_request`, naming some, if
@@ -92,6 +97,9 @@ class sessions {
   expected<storage::event_page> read_events(const run_id& run,
                                             std::uint64_t after_seq,
                                             std::size_t max_bytes) const;
+
+  /// What its calls did to files, see file_changes.hpp; of `show`.
+  expected<session_changes> changes(const storage::session_snapshot& x) const;
 
   /// How a run ended, by its log, see run_end.hpp.
   expected<std::optional<run_end>> read_end(const run_id& run) const;

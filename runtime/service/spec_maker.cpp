@@ -14,6 +14,7 @@
 #include "runtime/config/home.hpp"
 #include "runtime/service/agent_tools.hpp"
 #include "runtime/service/attachments.hpp"
+#include "runtime/service/file_changes.hpp"
 #include "runtime/service/proposals.hpp"
 #include "runtime/service/run_folder.hpp"
 #include "runtime/service/told_before.hpp"
@@ -140,6 +141,8 @@ expected<run_spec_ptr> spec_maker::make(run_id run, session_id session,
   spec->spent = std::chrono::steady_clock::now() - began;
   if (auto ok = check_owner(spec->session, x.request.origin); !ok)
     return unexpected{std::move(ok.error())};
+  if (x.request.session)
+    tell_taken_back(*parts_.journal, spec->session, stored.request);
   if (auto ok = load_files(*spec, stored); !ok)
     return unexpected{std::move(ok.error())};
   if (auto ok = describe(*spec, stored); !ok)

@@ -195,7 +195,7 @@ reader_maker volley_run::reader_of(std::size_t task) {
           self->when_announced(task, [self = self.get(), task, run, end] {
             if (end) return self->ended(task, end->finished, {}, end->answer);
             if (end.error().code == errc::storage_unavailable)
-              return self->suspended(task, run);
+              return self->suspended(task, run, end.error());
             self->ended(task, {}, end.error());
           });
         });
@@ -204,11 +204,17 @@ reader_maker volley_run::reader_of(std::size_t task) {
 
 /// The journal refused, as a full disk does: the run goes on once it takes it
 /// again, and is looked for until then.
-void volley_run::suspended(std::size_t task, const run_id& run) {
+void volley_run::suspended(std::size_t task, const run_id& run,
+                           const error& why) {
+  bool told = false;
   {
     const std::lock_guard lock{mutex_};
     slots_[task].suspended = run;
+    told = std::exchange(told_of_room_, true);
   }
+  if (!told)
+    log_warn("volley", id_ + " waits for room: " + why.message +
+                           ". It goes on by itself then");
   no_room(task);
 }
 

@@ -100,7 +100,7 @@ class volley_run final : public volley_port,
   bool may_begin(std::size_t task);
   void begin(std::size_t task);
   void no_room(std::size_t task);
-  void suspended(std::size_t task, const run_id& run);
+  void suspended(std::size_t task, const run_id& run, const error& why);
   reader_maker reader_of(std::size_t task);
   void opened(std::size_t task, expected<run_opened> x);
   void ended(std::size_t task, const std::optional<events::run_finished>& end,
@@ -125,6 +125,7 @@ class volley_run final : public volley_port,
   volley_scheduler_actor scheduler_;
   std::map<std::string, std::uint32_t> capacity_;  ///< as it was reported
   std::shared_ptr<volley_listener> listener_;
+  bool told_of_room_ = false;  ///< that the journal refuses
 };
 
 }  // namespace riffle::service
