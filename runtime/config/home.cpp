@@ -40,7 +40,10 @@ expected<std::filesystem::path> resolve_home(const std::string& path) {
 expected<std::filesystem::path> user_folder(const char* variable,
                                             const std::string& fallback) {
   if (auto x = folder_in(variable); !x.empty()) return x;
-  return resolve_home(fallback);
+  if (auto x = resolve_home(fallback)) return x;
+  return problem("there is no folder for it: neither $HOME nor $" +
+                 std::string{variable} +
+                 " is an absolute path; set one of them");
 }
 
 expected<std::filesystem::path> data_folder(const runtime_config& x) {

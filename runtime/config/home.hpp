@@ -17,7 +17,7 @@ namespace riffle::config {
 expected<std::filesystem::path> resolve_home(const std::string& path);
 
 /// $`variable` if it is an absolute path, else `fallback`, which may begin
-/// with "~".
+/// with "~". Without both the error names both variables.
 expected<std::filesystem::path> user_folder(const char* variable,
                                             const std::string& fallback);
 

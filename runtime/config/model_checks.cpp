@@ -254,6 +254,17 @@ std::optional<std::vector<std::string>> variables_in(std::string_view text) {
 
 namespace {
 
+/// What stands before the "@" of its authority; nothing if there is none.
+std::optional<std::string_view> user_of(std::string_view url) {
+  const auto scheme = url.find("://");
+  if (scheme == url.npos) return std::nullopt;
+  url.remove_prefix(scheme + 3);
+  url = url.substr(0, url.find_first_of("/?#"));
+  const auto at = url.rfind('@');
+  if (at == url.npos) return std::nullopt;
+  return url.substr(0, at);
+}
+
 /// `first`, if it is a name, and what stands in the texts of an object.
 std::vector<std::string> variables_of(const std::string& first,
                                       const json_object& headers) {
@@ -281,19 +292,18 @@ bool names_secret(std::string_view name) {
 }
 
 bool holds_user(std::string_view url) {
-  const auto scheme = url.find("://");
-  if (scheme == url.npos) return false;
-  url.remove_prefix(scheme + 3);
-  url = url.substr(0, url.find_first_of("/?#"));
-  const auto at = url.rfind('@');
-  if (at == url.npos) return false;
-  const auto names = variables_in(url.substr(0, at));
+  const auto user = user_of(url);
+  if (!user) return false;
+  const auto names = variables_in(*user);
   return !names || names->empty();
 }
 
 std::vector<std::string> key_variables(const model_config& x) {
   auto out = variables_of(x.api_key_env, x.headers);
   std::ranges::move(variables_of({}, x.query), std::back_inserter(out));
+  if (const auto user = user_of(x.base_url))
+    std::ranges::move(variables_in(*user).value_or(std::vector<std::string>{}),
+                      std::back_inserter(out));
   return out;
 }
 

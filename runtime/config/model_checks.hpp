@@ -43,8 +43,8 @@ bool names_secret(std::string_view name);
 /// Whether a URL has something before its "@" that no variable gives.
 bool holds_user(std::string_view url);
 
-/// The variables whose values are keys: that of the key, those of headers and
-/// of the query.
+/// The variables whose values are keys: that of the key, those of headers, of
+/// the query, and of the user in an address.
 std::vector<std::string> key_variables(const model_config& x);
 std::vector<std::string> key_variables(const mcp_config& x);
 

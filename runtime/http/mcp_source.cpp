@@ -31,7 +31,8 @@ bool has_end(std::string_view lines) {
   return type == "run_finished" || type == "plan_finished";
 }
 
-mcp::json result_of(const service::run_end& x, const mcp_call& of) {
+mcp::json result_of(const service::run_end& x, const mcp_call& of,
+                    std::uint32_t denied) {
   const auto status = x.finished.status;
   const bool good = status == events::run_status::completed;
   mcp::task_end end;
@@ -43,6 +44,7 @@ mcp::json result_of(const service::run_end& x, const mcp_call& of) {
   end.session = of.session.value;
   end.steps = x.finished.steps;
   end.tool_calls = x.finished.tool_calls;
+  end.denied = denied;
   return mcp::task_result(end);
 }
 
@@ -86,6 +88,7 @@ void mcp_source::take(const std::shared_ptr<const std::string>& piece,
   constexpr std::size_t short_piece = 4u << 10;
   const bool last = has_end(*piece);
   if (!last && !what_.streams) {
+    count_denied(*piece);
     before_ = piece;
     return;
   }
@@ -108,6 +111,7 @@ void mcp_source::take(const std::shared_ptr<const std::string>& piece,
 }
 
 void mcp_source::read(std::string_view lines, bool last, std::string& out) {
+  count_denied(lines);
   if (what_.streams) tell(lines, out);
   if (!last) return;
   auto all = before_ ? *before_ : std::string{};
@@ -119,6 +123,15 @@ void mcp_source::on_end(std::string& out) {
     end_with(**end_, out);
   else
     finish(refusal(end_->error().message), out);
+}
+
+/// For the result; most lines need no closer look.
+void mcp_source::count_denied(std::string_view lines) {
+  if (lines.find("\"denied\"") == lines.npos) return;
+  while (!lines.empty()) {
+    const auto line = next_line(lines);
+    if (mcp::is_denial(event_type_of(line), line)) ++denied_;
+  }
 }
 
 /// The news of these lines.
@@ -140,7 +153,7 @@ mcp::json mcp_source::refusal(const std::string& why) const {
 
 /// What a tool alone gave is on record, with its files.
 void mcp_source::end_with(const service::run_end& x, std::string& out) {
-  if (!what_.single) return finish(result_of(x, what_), out);
+  if (!what_.single) return finish(result_of(x, what_, denied_), out);
   service::single_call_end end{
       what_.run, x.finished.status == events::run_status::completed, x.answer,
       x.finished.err ? x.finished.err->message : "it failed"};

@@ -4,6 +4,7 @@
 // The answer to `tools/call` of the Model Context Protocol: what comes of a
 // run, as progress and a result.
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -56,6 +57,7 @@ class mcp_source final : public body_source,
   void take(const std::shared_ptr<const std::string>& piece, std::string& out);
   void read(std::string_view lines, bool last, std::string& out);
   void tell(std::string_view lines, std::string& out);
+  void count_denied(std::string_view lines);
   void on_end(std::string& out);
   void end_with(const service::run_end& x, std::string& out);
   [[nodiscard]] mcp::json refusal(const std::string& why) const;
@@ -71,6 +73,7 @@ class mcp_source final : public body_source,
   std::string ready_;   ///< what was read aside, or the end
   bool waits_ = false;  ///< for what is read; `core` and `ready_` are not ours
   double count_ = 0;
+  std::uint32_t denied_ = 0;  ///< calls of a task
   bool done_ = false;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a process of the runtime's own does before anything else, and last.
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -28,13 +29,24 @@ bool is_shown(const config::config& config, const std::string& variable) {
          });
 }
 
+/// An address may stand in a variable whole, with its user.
+void take_users(const config::model_config& model) {
+  for (const auto& name : config::variables_in(model.base_url)
+                              .value_or(std::vector<std::string>{}))
+    if (const char* value = std::getenv(name.c_str());
+        value && config::holds_user(value))
+      take_key(name);
+}
+
 }  // namespace
 
 void own_process(const config::config& config) {
   tools::adopt_orphans();
-  for (const auto& [name, model] : config.models)
+  for (const auto& [name, model] : config.models) {
     for (const auto& variable : config::key_variables(model))
       take_key(variable);
+    take_users(model);
+  }
   // A request may name a model of any provider that is known, later.
   for (const auto& known : config::providers())
     for (const auto& variable : config::key_variables(known.settings))
