@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -13,7 +14,9 @@
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/parse.hpp"
 #include "runtime/cli/terminal/terminal_kind.hpp"
+#include "runtime/cli/terminal/waiting_log.hpp"
 #include "runtime/cli/view/exit_status.hpp"
+#include "runtime/cli/view/run_output.hpp"
 
 namespace riffle {
 
@@ -54,6 +57,34 @@ struct theme_of {
   }
 };
 
+/// What a person watches: null of all else, whose log is for who operates it.
+struct watched_options {
+  const common_options* operator()(const run_command& x) const {
+    return &x.common;
+  }
+  const common_options* operator()(const resume_command& x) const {
+    return &x.common;
+  }
+  const common_options* operator()(const plan_command& x) const {
+    return &x.common;
+  }
+  const common_options* operator()(const chat_command& x) const {
+    return &x.each.common;
+  }
+  const common_options* operator()(const volley_command& x) const {
+    return &x.each.common;
+  }
+  template <class Other>
+  const common_options* operator()(const Other&) const {
+    return nullptr;
+  }
+};
+
+std::optional<log_text> words_for(const common_options& x, const console& io) {
+  if (x.level == verbosity::verbose) return std::nullopt;
+  return log_text{use_color(x, io.err)};
+}
+
 int run_command_line(int argc, char** argv, console& io) {
   std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   // Alone it begins a conversation, which says so where there is no terminal.
@@ -66,6 +97,12 @@ int run_command_line(int argc, char** argv, console& io) {
   const bool leaves = std::holds_alternative<leave_command>(command);
   if (!leaves && !has_folder(io)) return usage;
   choose_theme(std::visit(theme_of{}, command), io);
+  std::optional<waiting_log> log;
+  if (const auto* watched = std::visit(watched_options{}, command);
+      watched && io.err.is_terminal()) {
+    log.emplace(io.err, words_for(*watched, io));
+    io.log = &*log;
+  }
   const int status =
       std::visit([&](const auto& x) { return execute(x, io); }, command);
   io.complain_of_output();

@@ -78,7 +78,7 @@ inline constexpr auto chat = R"(Examples:
 Type a task, Enter sends it; "\\" at the end of a line, or Alt-Enter, goes on
 in a new one; a paste is one text. "@PATH" attaches a file (Tab completes),
 "!COMMAND" runs a command and lets the model see its output, "/help" lists the
-other commands. What is typed while a run works waits for its end. Ctrl-C stops
+other commands, such as "/diff" and "/undo". What is typed while a run works waits for its end. Ctrl-C stops
 the run, not the conversation; Ctrl-D leaves. '-c' goes on where the newest
 session of this folder ended.)";
 
@@ -122,7 +122,9 @@ An installed Riffle has brought them along: new shells find them.)";
 
 inline constexpr auto sessions = R"(Examples:
   riffle sessions list
+  riffle sessions list --search "tax 2025"
   riffle sessions show notes
+  riffle sessions diff notes src/main.cpp
   riffle sessions events notes > notes.jsonl
   riffle sessions resume notes
   riffle sessions cancel notes --reason "the wrong branch"
@@ -134,7 +136,9 @@ inline constexpr auto sessions = R"(Examples:
 
 A call's output stands in its event with 200 characters and is told to the
 model up to tools.*.output_limit; 'output' prints the whole. It is kept until
-its session is deleted. 'cancel' ends a run that another process works on.)";
+its session is deleted. 'diff' shows what calls of write and edit changed; what
+commands did to files no log knows. 'cancel' ends a run that another process
+works on.)";
 
 inline constexpr auto proposals = R"(Examples:
   riffle proposals list
@@ -199,7 +203,10 @@ inline constexpr auto resume =
 Takes over the session's unfinished run after a crash: settled calls stay,
 read-only ones run again, a changing call whose outcome is unknown is reported
 to the model as interrupted. The run keeps its agent, and what it was started
-with unless an option says otherwise. Its events are shown from the beginning.
+with unless an option says otherwise. At a terminal you are asked about calls
+that need approval, unless --approve says what becomes of them; without one a
+run that was begun with --approve ask waits for 'riffle proposals'. Its events
+are shown from the beginning.
 Exit status: as 'riffle run'.)";
 
 inline constexpr auto events = R"(Examples:
@@ -280,7 +287,8 @@ is in use (else your own one); an agent that is not named there names
 "mcp:NAME", or single tools, in its list of tools. Each tool counts as one that changes things
 unless [mcp.NAME] trust = "annotations" or its own table says otherwise. What
 'approve' has shown is remembered: a tool that is another one later is not used
-before you have looked again. A server over HTTP that wants you to log in says
+before you have looked again. It shows a line for each tool; 'v' at its
+question, and --output json, show schemas and descriptions whole. A server over HTTP that wants you to log in says
 so; 'login' opens the page where you agree in your browser ($BROWSER; else it
 prints the address) and keeps the token in the data folder, for you alone, where
 it is made new as long as that works. 'serve' is the other side: a client starts

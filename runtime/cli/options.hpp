@@ -100,11 +100,21 @@ struct resume_command {
 };
 
 struct sessions_command {
-  enum class what : std::uint8_t { list, show, events, remove, output, cancel };
+  enum class what : std::uint8_t {
+    list,
+    show,
+    events,
+    diff,
+    remove,
+    output,
+    cancel
+  };
   common_options common;
   what action = what::list;
   std::string id;          ///< a session; of output: a call
+  std::string file;        ///< of diff
   std::size_t limit = 20;  ///< of list
+  std::string search;      ///< of list: words
   std::string reason = "cancelled by the user";  ///< of cancel
   bool forgets = false;  ///< of cancel: only what nobody works on
 };

@@ -58,14 +58,25 @@ std::string wrapped(const std::string& text) {
   return out;
 }
 
-}  // namespace
-
-CLI::Validator not_empty() {
-  return CLI::Validator{[](const std::string& text) -> std::string {
-                          return text.empty() ? "must not be empty" : "";
-                        },
-                        ""};
+/// Of every option and argument of every command, so that "" is never taken
+/// for "none given": `sessions delete "$ID"` must not mean the newest one. Text
+/// may be empty, and who takes tasks and keys says more about them.
+void refuse_empty(CLI::App& command) {
+  const CLI::Validator not_empty{[](const std::string& text) -> std::string {
+                                   return text.empty() ? "must not be empty"
+                                                       : "";
+                                 },
+                                 ""};
+  constexpr std::array<std::string_view, 5> told = {"context", "reason", "set",
+                                                    "TASK", "COMMAND"};
+  for (auto* x : command.get_options())
+    if (std::ranges::find(told, x->get_single_name()) == told.end())
+      x->check(not_empty);
+  for (auto* x : command.get_subcommands([](CLI::App*) { return true; }))
+    refuse_empty(*x);
 }
+
+}  // namespace
 
 parser::parser() {
   app.set_version_flag("--version", "riffle " + std::string{version});
@@ -87,12 +98,11 @@ parser::parser() {
   add_cluster();
   add_mcp();
   add_completion();
+  refuse_empty(app);
 }
 
 void parser::add_common(CLI::App& x) {
-  x.add_option("--config", raw.config, "Configuration file")
-      ->type_name("FILE")
-      ->check(not_empty());
+  x.add_option("--config", raw.config, "Configuration file")->type_name("FILE");
   x.add_option("--set", common.sets,
                "Set one key of the configuration; may be repeated")
       ->type_name("KEY=VALUE")

@@ -28,9 +28,7 @@ void parser::add_nodes() {
     auto* sub = x->add_subcommand(name, about);
     sub->footer(help::nodes);
     if (action == what::drain)
-      sub->add_option("NAME", nodes.name, "The node")
-          ->required()
-          ->check(not_empty());
+      sub->add_option("NAME", nodes.name, "The node")->required();
     add_insecure(*sub);
     add_common(*sub);
     sub->final_callback([this, action] {
@@ -52,13 +50,11 @@ void parser::add_cluster() {
   init->footer(help::cluster);
   init->add_option("DIR", cluster.folder, "A folder, made if it is not there")
       ->required();
-  init->add_option("NAME", cluster.names, "Processes that get a certificate")
-      ->check(not_empty());
+  init->add_option("NAME", cluster.names, "Processes that get a certificate");
   auto* add = x->add_subcommand("add", "Make one more certificate");
   add->footer(help::cluster);
   add->add_option("NAME", cluster.names, "Processes that get a certificate")
-      ->required()
-      ->check(not_empty());
+      ->required();
   add->add_option("--dir", cluster.folder, "The folder of 'cluster init'")
       ->type_name("DIR")
       ->capture_default_str();

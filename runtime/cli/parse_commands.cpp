@@ -17,6 +17,10 @@ void parser::add_sessions() {
       sub->add_option("--limit", sessions.limit, "Newest first, at most")
           ->type_name("N")
           ->check(CLI::Range(std::size_t{1}, std::size_t{10000}));
+      sub->add_option("--search", sessions.search,
+                      "Only those with all these words in their title or id, "
+                      "of the newest 10,000")
+          ->type_name("WORDS");
       sub->add_option("BEGIN", sessions.id,
                       "Only those whose id begins so; plan_call_: single calls "
                       "of MCP clients, which stand in no other list");
@@ -24,8 +28,10 @@ void parser::add_sessions() {
       sub->add_option("CALL", sessions.id,
                       "A call's id; a session's lists its calls; none: those "
                       "of the newest session");
-    } else if (action == what::show) {
+    } else if (action == what::show || action == what::diff) {
       sub->add_option("ID", sessions.id, "The session; none: the newest one");
+      if (action == what::diff)
+        sub->add_option("FILE", sessions.file, "Only of this file");
     } else {
       sub->add_option("ID", sessions.id, "The session")->required();
     }
@@ -43,6 +49,8 @@ void parser::add_sessions() {
   };
   add("list", "Sessions and their last task, newest first", what::list);
   add("show", "The conversation of a session", what::show);
+  add("diff", "What a session's calls of write and edit changed in files",
+      what::diff);
   add("events", "The events of all runs of a session, run after run",
       what::events);
   add("output", "The whole output of a tool call; without one, which there are",
@@ -65,7 +73,7 @@ void parser::add_resume(CLI::App& parent) {
                 "because it was cut; else as the plan says")
       ->type_name("stop|continue|retry")
       ->check(CLI::IsMember({"stop", "continue", "retry"}));
-  add_choices(*x);
+  add_choices(*x, "by itself: ask at a terminal, else as it was begun");
   add_common(*x);
   x->final_callback([this] {
     resume.common = finish_common();
@@ -91,14 +99,12 @@ void parser::add_always(CLI::App& sub) {
 void parser::add_proposal_filters(CLI::App& list, CLI::App& always) {
   list.add_flag("--all", proposals.all, "Also what was decided");
   list.add_option("--session", raw.session, "Of this session only")
-      ->type_name("ID")
-      ->check(not_empty());
+      ->type_name("ID");
   list.add_option("--limit", proposals.limit, "At most")
       ->type_name("N")
       ->check(CLI::Range(std::size_t{1}, std::size_t{10000}));
   always.add_option("--revoke", proposals.id, "Take this one back")
-      ->type_name("ID")
-      ->check(not_empty());
+      ->type_name("ID");
   always.add_option("--session", raw.session, "Of this session only")
       ->type_name("ID");
 }
@@ -141,8 +147,7 @@ void parser::add_proposals() {
       ->add_option("--arguments", raw.arguments,
                    "The arguments, an object; '-' reads standard input; "
                    "without it $VISUAL or $EDITOR is opened")
-      ->type_name("JSON")
-      ->check(not_empty());
+      ->type_name("JSON");
 }
 
 void parser::add_completion() {
@@ -226,13 +231,11 @@ void parser::add_models() {
     if (action == what::list)
       sub->add_option("NAME", models.name,
                       "A provider, or a model of the configuration (default: "
-                      "that of the agent \"default\")")
-          ->check(not_empty());
+                      "that of the agent \"default\")");
     if (action == what::check)
       sub->add_option("NAME", models.name,
                       "A model of the configuration, or PROVIDER/MODEL")
-          ->required()
-          ->check(not_empty());
+          ->required();
     add_common(*sub);
     sub->final_callback([this, action] {
       models.common = finish_common();
@@ -255,13 +258,11 @@ void parser::add_config() {
     auto* sub = x->add_subcommand(name, about);
     sub->footer(help::config);
     if (action == what::init) {
-      sub->add_option("FILE", config.file, "Where to (default: riffle.toml)")
-          ->check(not_empty());
+      sub->add_option("FILE", config.file, "Where to (default: riffle.toml)");
       sub->add_flag("--force", config.force, "Replace a file that is there");
     }
     if (action == what::trust) {
-      sub->add_option("FILE", config.file, "Which (default: riffle.toml)")
-          ->check(not_empty());
+      sub->add_option("FILE", config.file, "Which (default: riffle.toml)");
       sub->add_flag("--yes", config.yes, "Trust it without being asked");
       auto* list = sub->add_flag("--list", config.list, "What is trusted");
       sub->add_flag("--revoke", config.revoke, "Trust it no more")
@@ -285,12 +286,9 @@ void parser::add_init() {
   auto* x = app.add_subcommand("init",
                                "Choose a model, write a configuration, try it");
   x->footer(help::init);
-  x->add_option("--provider", init.provider, "Its provider")
-      ->type_name("NAME")
-      ->check(not_empty());
+  x->add_option("--provider", init.provider, "Its provider")->type_name("NAME");
   x->add_option("--model", init.model, "As the provider calls it")
-      ->type_name("NAME")
-      ->check(not_empty());
+      ->type_name("NAME");
   x->add_flag("--here", init.here, "Write ./riffle.toml, for this folder");
   x->add_flag("--force", init.force, "Replace a file that is there");
   add_common(*x);

@@ -24,7 +24,7 @@ void add_approval_of_runs(CLI::App& sub, Text& to) {
 }
 
 CLI::Option* add_server_name(CLI::App& sub, mcp_command& x) {
-  return sub.add_option("NAME", x.name, "The server")->check(not_empty());
+  return sub.add_option("NAME", x.name, "The server");
 }
 
 void add_approve_options(CLI::App& sub, mcp_command& x) {
@@ -36,8 +36,7 @@ void add_import_options(CLI::App& sub, mcp_command& x) {
   sub.add_option("FILE", x.file,
                  "Its JSON: .mcp.json, .vscode/mcp.json, "
                  "claude_desktop_config.json")
-      ->required()
-      ->check(not_empty());
+      ->required();
 }
 
 }  // namespace
@@ -92,9 +91,7 @@ void parser::add_mcp() {
 }
 
 void parser::add_mcp_login(CLI::App& sub) {
-  sub.add_option("NAME", mcp.name, "The server")
-      ->required()
-      ->check(not_empty());
+  sub.add_option("NAME", mcp.name, "The server")->required();
   sub.add_option("--scope", mcp.scope,
                  "What the token is to allow, names between blanks (default: "
                  "what the server asks for)");
@@ -125,14 +122,11 @@ void parser::add_mcp_login(CLI::App& sub) {
 void parser::add_mcp_read(CLI::App& sub) {
   sub.add_option("URI", mcp.uri, "The resource; without it: what there is");
   sub.add_option("--server", mcp.name, "Of this server only")
-      ->type_name("NAME")
-      ->check(not_empty());
+      ->type_name("NAME");
 }
 
 void parser::add_mcp_call(CLI::App& sub) {
-  sub.add_option("NAME", mcp.name, "The server")
-      ->required()
-      ->check(not_empty());
+  sub.add_option("NAME", mcp.name, "The server")->required();
   sub.add_option("TOOL", mcp.tool, "The tool, as its server names it")
       ->required();
   sub.add_option("JSON", mcp.arguments,
@@ -140,9 +134,7 @@ void parser::add_mcp_call(CLI::App& sub) {
 }
 
 void parser::add_mcp_add(CLI::App& sub) {
-  sub.add_option("NAME", mcp.name, "What its tools begin with")
-      ->required()
-      ->check(not_empty());
+  sub.add_option("NAME", mcp.name, "What its tools begin with")->required();
   auto* words = sub.add_option("COMMAND", mcp.words,
                                "The program and its arguments, behind \"--\"");
   sub.add_option("--url", mcp.url, "Where it is reached, instead of a command")

@@ -15,12 +15,10 @@ void parser::add_plan() {
   add_file(*x);
   x->add_option("--session", raw.session,
                 "The session of the steps' runs (default: a new one)")
-      ->type_name("ID")
-      ->check(not_empty());
+      ->type_name("ID");
   const auto add_agent = [&](CLI::App& to) {
     to.add_option("--agent", plan.agent, "An agent of the configuration")
-        ->type_name("NAME")
-        ->check(not_empty());
+        ->type_name("NAME");
   };
   add_agent(*x);
   x->add_option("--context", plan.context,
@@ -35,8 +33,7 @@ void parser::add_plan() {
   check
       ->add_option("-m,--model", raw.model,
                    "A model of the configuration, instead of the agent's")
-      ->type_name("NAME")
-      ->check(not_empty());
+      ->type_name("NAME");
   add_common(*check);
   check->final_callback([this] { plan.check_only = true; });
   x->final_callback([this] { finish_plan(); });

@@ -34,7 +34,6 @@ void parser::add_run() {
   x->add_option("--context-file", raw.context_file,
                 "The same, from a file (at most 8 MiB); '-': standard input")
       ->type_name("FILE")
-      ->check(not_empty())
       ->excludes(context);
   x->add_flag(
       "--no-stdin", [this](auto) { run.reads_stdin = false; },
@@ -43,17 +42,14 @@ void parser::add_run() {
   x->add_option("--phase", run.phase,
                 "The phase of the work that the session enters, such as work "
                 "or chat")
-      ->type_name("NAME")
-      ->check(not_empty());
+      ->type_name("NAME");
   x->add_option("--schema", raw.schema,
                 "The answer is JSON that fits this JSON Schema")
-      ->type_name("FILE")
-      ->check(not_empty());
+      ->type_name("FILE");
   x->add_option("--attach", raw.attachments,
                 "A picture or PDF that the model is shown; may be repeated")
       ->type_name("FILE")
-      ->allow_extra_args(false)
-      ->check(not_empty());
+      ->allow_extra_args(false);
   x->add_flag("--stream", raw.stream,
               "Into a pipe or file: the model's text as it comes, not only "
               "the answer at the end");
@@ -67,8 +63,7 @@ void parser::add_volley(CLI::App& x) {
   x.add_option("--tasks-file", raw.tasks_file,
                "Tasks from a file: a line each (# begins a comment), or JSON; "
                "'-' reads standard input")
-      ->type_name("FILE")
-      ->check(not_empty());
+      ->type_name("FILE");
   x.add_option("--workers", volley.workers,
                "Of several tasks: so many run at once, but of one model no "
                "more than its max_concurrent")
@@ -90,14 +85,12 @@ void parser::add_conversation(CLI::App& x) {
       x.add_option("--session", raw.session,
                    "Go on with a session (the end of its id is enough), or "
                    "name a new one")
-          ->type_name("ID")
-          ->check(not_empty());
+          ->type_name("ID");
   x.add_flag("-c,--continue", run.goes_on,
              "Go on with the newest session of this folder")
       ->excludes(session);
   x.add_option("--agent", run.agent, "An agent of the configuration")
-      ->type_name("NAME")
-      ->check(not_empty());
+      ->type_name("NAME");
 }
 
 void parser::add_chat() {
@@ -120,12 +113,11 @@ void parser::add_chat() {
   });
 }
 
-void parser::add_choices(CLI::App& x) {
+void parser::add_choices(CLI::App& x, const std::string& otherwise) {
   x.add_option("-m,--model", raw.model,
                "A model of the configuration, or PROVIDER/MODEL, instead of "
                "the agent's")
-      ->type_name("NAME")
-      ->check(not_empty());
+      ->type_name("NAME");
   x.add_option("--max-steps", raw.max_steps, "Most model calls")
       ->type_name("N")
       ->check(CLI::Range(1u, 1'000'000u));
@@ -133,9 +125,9 @@ void parser::add_choices(CLI::App& x) {
                "Longest time for the whole run; of several tasks, for each")
       ->type_name("DURATION")
       ->check(CLI::Validator{check_duration, ""});
-  x.add_option("--approve", raw.approval,
-               "Calls that need approval: ask at the terminal (the default "
-               "there), approve all, or none (the default without one)")
+  x.add_option(
+       "--approve", raw.approval,
+       "Calls that need approval: ask, approve all, or none; " + otherwise)
       ->type_name("ask|all|none")
       ->check(CLI::IsMember({"ask", "all", "none"}));
   x.add_flag("--raw", raw.raw,

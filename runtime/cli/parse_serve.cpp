@@ -10,16 +10,13 @@ void parser::add_serve() {
   x->footer(help::serve);
   x->add_option("--listen", raw.listen,
                 "Where to listen, instead of server.listen; port 0: any")
-      ->type_name("HOST:PORT")
-      ->check(not_empty());
+      ->type_name("HOST:PORT");
   x->add_flag("--no-token", serve.no_token,
               "Whoever reaches it may do everything; on loopback only");
   add_common(*x);
   auto* token = x->add_subcommand("token", "Make a token for somebody");
   token->footer(help::serve);
-  token->add_option("NAME", serve.token_for, "Who it is for")
-      ->required()
-      ->check(not_empty());
+  token->add_option("NAME", serve.token_for, "Who it is for")->required();
   add_common(*token);
   for (auto* sub : {x, token})
     sub->final_callback([this] {

@@ -49,7 +49,6 @@ struct raw_options {
 inline constexpr char list_guard = '\x1e';
 
 /// Of texts that name something.
-CLI::Validator not_empty();
 
 struct parser {
   parser();
@@ -81,7 +80,9 @@ struct parser {
 
  private:
   void add_common(CLI::App& x);
-  void add_choices(CLI::App& x);
+  /// `otherwise`: what becomes of calls that need approval without --approve.
+  void add_choices(CLI::App& x, const std::string& otherwise =
+                                    "by itself: ask at a terminal, else none");
   void add_run();
   void add_chat();
   void add_volley(CLI::App& x);

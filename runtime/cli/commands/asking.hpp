@@ -75,7 +75,7 @@ class watched_work {
   void on(const event& x);
   /// For about 100 ms.
   void look_once(const taker& take);
-  void show_log() { output_.interject(log_.take()); }
+  void show_log() { output_.note(log_.take()); }
 
   /// Questions that nobody answered.
   [[nodiscard]] std::uint32_t unanswered() const {
@@ -91,7 +91,7 @@ class watched_work {
   const interrupts& signals_;
   console& io_;
   window_title title_;
-  waiting_log log_;
+  held_log log_;
   open_questions nobody_;
   chat_prompt* typing_;
   suspension suspension_;

@@ -11,6 +11,7 @@
 #include "runtime/cli/commands/conversation.hpp"
 #include "runtime/cli/commands/find_session.hpp"
 #include "runtime/cli/commands/init.hpp"
+#include "runtime/cli/commands/requests.hpp"
 #include "runtime/cli/commands/room.hpp"
 #include "runtime/cli/commands/unfinished.hpp"
 #include "runtime/cli/terminal/approval_prompt.hpp"
@@ -78,6 +79,7 @@ expected<void> choose_session(run_command& options, config::config& settings,
   const auto session = with_room(
       room, [&] { return all.for_task(options.session, options.goes_on); });
   if (!session) return unexpected{session.error()};
+  tell_fresh(all.fresh(), options.common, io);
   if (!*session) return {};
   options.session = (*session)->value;
   const auto& use =
@@ -129,6 +131,7 @@ int execute(const chat_command& x, console& io) {
     return status;
   const auto view = view_of(options.common, options.show, io.out, io.err);
   chat_prompt prompt{std::move(*keyboard), io.err, !can_erase(), view.color};
+  prompt.show_log(io.log);
   const auto typed = prompt.kept_beside_questions();
   auto settings =
       load_config(options.common, config_use::acts, false, io, &typed);

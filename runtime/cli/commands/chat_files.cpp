@@ -212,6 +212,8 @@ expected<shell_result> run_shell(
   unique_fd write_end{ends[1]};
   posix_spawn_file_actions_t actions{};
   ::posix_spawn_file_actions_init(&actions);
+  // Who would read from the keyboard would wait for what nobody knows of.
+  ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   for (const int fd : {1, 2})
     ::posix_spawn_file_actions_adddup2(&actions, write_end.get(), fd);
   std::array<std::string, 3> words = {"sh", "-c", command};

@@ -30,8 +30,9 @@ std::vector<std::string> not_attached(const std::string& task);
 /// file that cannot be told is an error.
 expected<std::string> attach_mentioned(run_request& x);
 
-/// Runs a command in a shell, at the terminal; its output is shown and comes
-/// back, at most `longest_kept` bytes of it with a note of what is left out.
+/// Runs a command in a shell, at the terminal, with nothing to read; its output
+/// is shown and comes back, at most `longest_kept` bytes of it with a note of
+/// what is left out.
 struct shell_result {
   int status = 0;  ///< 128 + N: ended by signal N
   std::string output{};

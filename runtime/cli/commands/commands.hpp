@@ -14,6 +14,8 @@
 
 namespace riffle::cli {
 
+class waiting_log;
+
 /// Standard output and standard error.
 struct console {
   fd_writer out{1};
@@ -33,6 +35,9 @@ struct console {
   void complain_of_output();
 
   bool told_of_output = false;  ///< by `complain_of_output`
+
+  /// Null: the log writes to standard error itself.
+  waiting_log* log = nullptr;
 };
 
 int execute(const leave_command& x, console& io);

@@ -11,6 +11,7 @@ namespace riffle::cli {
 
 void conversation::compact(interrupts& signals) {
   if (!snapshot()) return note("There is nothing to sum up yet.");
+  if (!knows_the_last_turn("Nothing was summed up: Enter does it.")) return;
   auto asked = request(std::string{sum_up_task});
   asked.context = sum_up_context;
   asked.approval = approve::none;

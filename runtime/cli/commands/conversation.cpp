@@ -14,12 +14,15 @@
 #include "runtime/cli/commands/watch.hpp"
 #include "runtime/cli/terminal/approval_prompt.hpp"
 #include "runtime/cli/terminal/choose.hpp"
+#include "runtime/cli/terminal/editor.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/waiting_log.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/recap_text.hpp"
 #include "runtime/cli/view/run_output.hpp"
 #include "runtime/cli/view/session_text.hpp"
 #include "runtime/service/match_id.hpp"
+#include "runtime/service/model_links.hpp"
 
 namespace riffle::cli {
 
@@ -44,6 +47,7 @@ conversation::conversation(run_command options, named_use named,
       io_{io},
       color_{use_color(options_.common, io.err)} {
   if (options_.session) session_ = session_id{*options_.session};
+  show_approval();
 }
 
 void conversation::note(std::string_view text) {
@@ -78,7 +82,18 @@ std::optional<int> conversation::begin(interrupts& signals) {
                     counted(whole->runs.size(), "run") + " so far"
               : "") +
        ". /help shows what can be typed.");
+  tell_unusable();
   return std::nullopt;
+}
+
+/// Before a task is written that no model would get.
+void conversation::tell_unusable() {
+  const auto model = settings_.models.find(model_name());
+  if (model == settings_.models.end()) return;
+  const auto ok = service::check_model(model->first, model->second);
+  if (ok) return;
+  not_started(ok.error(), settings_, io_);
+  note("Until then no task can be sent; /model chooses another model.");
 }
 
 std::string conversation::agent_name() const {
@@ -104,9 +119,21 @@ std::string conversation::named_model(const std::string& name) const {
              : name + " (" + known->second.model + ")";
 }
 
+namespace {
+
+/// What works elsewhere has not been answered.
+std::uint64_t ended_of(const session_snapshot& x) {
+  const bool works =
+      !x.runs.empty() && x.runs.back().state == storage::run_state::active;
+  return x.runs.size() - (works ? 1 : 0);
+}
+
+}  // namespace
+
 /// What was said last, for who goes on.
 bool conversation::show_recap(bool offer_follows) {
   const auto whole = snapshot();
+  seen_ = whole ? ended_of(*whole) : 0;
   if (!whole || whole->runs.empty()) return false;
   const auto view = view_of(options_.common, options_.show, io_.out, io_.err);
   const auto open = rt_->unfinished();
@@ -138,6 +165,7 @@ void conversation::finish_left(interrupts& signals) {
   // What a person has just seen is what he goes on with.
   if (session_ || finished.value.empty()) return;
   session_ = std::move(finished);
+  if (const auto whole = snapshot()) seen_ = ended_of(*whole);
   const auto before = named_model(model_name()) + told_agent();
   take_its_use(signals);
   if (const auto now = named_model(model_name()) + told_agent(); now != before)
@@ -163,7 +191,7 @@ bool conversation::on(const std::string& text, interrupts& signals) {
   auto line = parse_chat_line(text);
   switch (line.what) {
     case chat_act::nothing: return true;
-    case chat_act::shell: shell(line.rest); return true;
+    case chat_act::shell: shell(line.rest, signals); return true;
     case chat_act::command: return command(line, signals);
     case chat_act::task: break;
   }
@@ -171,8 +199,44 @@ bool conversation::on(const std::string& text, interrupts& signals) {
   return true;
 }
 
+/// Whoever answers must have read what he answers to.
+std::string conversation::said_elsewhere() {
+  const auto whole = snapshot();
+  const auto ended = whole ? ended_of(*whole) : 0;
+  if (ended <= seen_) return {};
+  const auto n = ended - std::exchange(seen_, ended);
+  constexpr std::size_t most = 300;
+  const auto& last = whole->runs[ended - 1];
+  auto out = counted(n, "turn") + (n == 1 ? " was" : " were") +
+             " added to this session elsewhere; the last: > " +
+             safe_line(last.task, 100);
+  for (auto i = whole->messages.size(); i-- > 0;) {
+    const auto& x = whole->messages[i];
+    if (x.run != last.id || x.role != storage::message_role::assistant ||
+        x.text.empty())
+      continue;
+    return out + "\n" + with_dots(safe_line(x.text, 2 * most), most);
+  }
+  return out;
+}
+
+/// False: he has not, and is told now; what he wanted is to be said again.
+bool conversation::knows_the_last_turn(const char* otherwise) {
+  const auto said = said_elsewhere();
+  if (said.empty()) return true;
+  note(said);
+  note(otherwise);
+  prompt_.hold_back();
+  prompt_.give_back();
+  return false;
+}
+
 /// What did not become part of the session stands in the input line again.
 void conversation::send(const std::string& task, interrupts& signals) {
+  if (!knows_the_last_turn(can_erase()
+                               ? "It was not sent: Enter sends it."
+                               : "It was not sent: type it again to send it."))
+    return;
   auto asked = request(task);
   const auto attached = attach_mentioned(asked);
   if (!attached) {
@@ -250,6 +314,7 @@ bool conversation::run_task(run_request asked, interrupts& signals) {
        &prompt_},
       options_.common, options_.show, signals, room, io_);
   works_ = false;
+  if (const auto mine = rt_->find_run(started->id())) seen_ = mine->ordinal;
   if (!title_.empty()) keep_title(std::exchange(title_, {}));
   if (!signals.asked_to_stop() && status == failed && can_erase())
     note("Up and Enter tries it again.");
@@ -264,8 +329,16 @@ bool conversation::run_task(run_request asked, interrupts& signals) {
   return true;
 }
 
-void conversation::shell(const std::string& command) {
+/// The model reads it with the next task.
+void conversation::tell_of(const std::string& text) {
+  constexpr std::size_t most = 256u << 10;
+  if (told_.size() + text.size() > most) told_.clear();
+  add_to_context(told_, text);
+}
+
+void conversation::shell(const std::string& command, interrupts& signals) {
   prompt_.pause();
+  if (wants_terminal(command)) return shell_at_terminal(command, signals);
   const auto result = run_shell(
       command, [&](std::string_view x) { io_.err.write(safe_text(x)); });
   if (!result) return complain(result.error());
@@ -273,11 +346,22 @@ void conversation::shell(const std::string& command) {
     io_.err.write("\n");
   if (result->status != 0)
     note("exit status " + std::to_string(result->status));
-  constexpr std::size_t most = 256u << 10;
-  auto text = "The user ran this command: " + command + "\nexit status " +
-              std::to_string(result->status) + ", output:\n" + result->output;
-  if (told_.size() + text.size() > most) told_.clear();
-  told_ += (told_.empty() ? "" : "\n\n") + text;
+  tell_of("The user ran this command: " + command + "\nexit status " +
+          std::to_string(result->status) + ", output:\n" + result->output);
+}
+
+/// What it showed there nobody has seen but the person.
+void conversation::shell_at_terminal(const std::string& command,
+                                     interrupts& signals) {
+  const held_log log{io_.log};
+  const auto status = run_at_terminal(command, prompt_.keyboard(),
+                                      [&] { return signals.asked_to_stop(); });
+  if (!status) return complain(status.error());
+  if (*status != 0) note("exit status " + std::to_string(*status));
+  note("The model is told that it ran, not what it showed.");
+  tell_of("The user ran this command at the terminal: " + command +
+          "\nexit status " + std::to_string(*status) +
+          "; what it showed is not known.");
 }
 
 std::string conversation::farewell() const {

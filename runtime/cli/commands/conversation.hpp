@@ -3,6 +3,7 @@
 
 // A conversation at the terminal: its session, its model, what was typed.
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -59,6 +60,7 @@ class conversation {
   /// False: nothing of it is part of the session.
   bool run_task(run_request request, interrupts& signals);
   void not_begun(const error& why);
+  void tell_unusable();
   [[nodiscard]] std::string agent_name() const;
   [[nodiscard]] std::string model_name() const;
   /// ", agent writer", where it is not the default.
@@ -66,15 +68,18 @@ class conversation {
   [[nodiscard]] std::string named_model(const std::string& name) const;
   /// `around`: what the model is told of the folder.
   [[nodiscard]] context_use context_in_use(const std::string& around);
-  void shell(const std::string& command);
+  void shell(const std::string& command, interrupts& signals);
+  void shell_at_terminal(const std::string& command, interrupts& signals);
+  void tell_of(const std::string& text);
   void list_prompts(interrupts& signals);
   void run_prompt(const chat_line& x, interrupts& signals);
   void fresh();
-  void resume(const std::string& part, interrupts& signals);
+  void resume(const std::string& named, interrupts& signals);
   void go_on_with(session_id session, interrupts& signals);
   void take_its_use(interrupts& signals);
   /// A list to choose from.
-  void offer_sessions(interrupts& signals);
+  void offer_sessions(const std::vector<session_summary>& all,
+                      interrupts& signals);
   void offer_models(interrupts& signals);
   void set_title(const std::string& title);
   bool keep_title(const std::string& title);
@@ -84,8 +89,16 @@ class conversation {
   expected<std::vector<std::string>> models_of_server(interrupts& signals);
   void list_agents();
   void choose_agent(const std::string& name);
+  void choose_approval(const std::string& who);
+  void show_approval();
+  /// What was said in this session elsewhere since it was last looked at;
+  /// empty: nothing.
+  std::string said_elsewhere();
+  bool knows_the_last_turn(const char* otherwise);
   void plan();
   void output(const std::string& which);
+  void diff(const std::string& file);
+  void undo(interrupts& signals);
   void context();
   void cost();
   void compact(interrupts& signals);
@@ -106,6 +119,7 @@ class conversation {
   std::optional<session_id> session_;
   std::optional<std::vector<std::string>> prompts_;  ///< once asked for
   bool works_ = false;                               ///< a run does
+  std::uint64_t seen_ = 0;        ///< runs of the session that the person knows
   std::string told_;              ///< output of commands, for the next task
   std::string* shown_ = nullptr;  ///< else what is written goes out at once
   std::string title_;             ///< for a session that has not begun

@@ -68,6 +68,8 @@ bool conversation::show(const chat_line& x) {
     plan();
   else if (word == "output")
     output(x.rest);
+  else if (word == "diff")
+    diff(x.rest);
   else if (word == "context")
     context();
   else if (word == "cost")
@@ -105,6 +107,8 @@ bool conversation::command(const chat_line& x, interrupts& signals) {
     choose_model(x.rest, signals);
   } else if (word == "agent") {
     choose_agent(x.rest);
+  } else if (word == "approve") {
+    choose_approval(x.rest);
   } else if (word == "tools") {
     execute(
         tools_command{
@@ -112,6 +116,8 @@ bool conversation::command(const chat_line& x, interrupts& signals) {
         io_);
   } else if (word == "compact") {
     compact(signals);
+  } else if (word == "undo") {
+    undo(signals);
   } else if (word == "save") {
     save(x.rest);
   } else if (word == "prompts") {
@@ -173,6 +179,7 @@ std::span<const std::string> conversation::prompts_for(
 }
 
 void conversation::run_prompt(const chat_line& x, interrupts& signals) {
+  if (!knows_the_last_turn("It was not sent: Enter sends it.")) return;
   prompt_.pause();
   auto text = [&] {
     const stopped_by stop{signals};
@@ -186,6 +193,7 @@ void conversation::run_prompt(const chat_line& x, interrupts& signals) {
 
 void conversation::fresh() {
   session_.reset();
+  seen_ = 0;
   title_.clear();
   told_.clear();
   note("A new session.");
@@ -222,7 +230,7 @@ void conversation::use_model(const std::string& name, interrupts& signals) {
   if (const auto ok = cli::choose_model(name, wanted); !ok)
     return complain(ok.error());
   options_.choices.model = name;
-  if (known) return;
+  if (known) return tell_unusable();
   auto before = std::exchange(settings_, std::move(wanted));
   rt_.reset();
   if (!begin(signals)) return;
@@ -245,6 +253,35 @@ void conversation::choose_agent(const std::string& name) {
     return complain(ok.error());
   options_.agent = name;
   note("agent " + name);
+}
+
+void conversation::choose_approval(const std::string& who) {
+  auto& choice = options_.choices.approval;
+  if (who == "all")
+    choice = approve::all;
+  else if (who == "none")
+    choice = approve::none;
+  else if (who == "ask")
+    choice = approve::ask;
+  else if (!who.empty())
+    return note("/approve ask, all or none");
+  show_approval();
+  const auto now = choice.value_or(approve::ask);
+  note(now == approve::all
+           ? "From here calls run without a question; what a deny rule of the "
+             "configuration keeps back stays denied. /approve ask ends it."
+       : now == approve::none
+           ? "From here calls that need your approval are denied. /approve ask "
+             "ends it."
+           : "You are asked about calls as the configuration has it.");
+}
+
+/// Nobody is to forget it.
+void conversation::show_approval() {
+  const auto now = options_.choices.approval.value_or(approve::ask);
+  prompt_.remind(now == approve::all    ? "approves all"
+                 : now == approve::none ? "approves none"
+                                        : "");
 }
 
 void conversation::plan() {

@@ -10,6 +10,7 @@
 #include "runtime/cli/commands/conversation.hpp"
 #include "runtime/cli/commands/model_talk.hpp"
 #include "runtime/cli/commands/room.hpp"
+#include "runtime/cli/terminal/list_picker.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/session_text.hpp"
 #include "runtime/config/providers.hpp"
@@ -21,7 +22,6 @@ namespace riffle::cli {
 namespace {
 
 constexpr std::size_t most_listed = 20;
-constexpr std::size_t looked_through = 500;
 
 std::string this_folder() {
   std::error_code gone;
@@ -50,15 +50,24 @@ void conversation::show_sessions() {
                             this_folder(), find_asking(*rt_)));
 }
 
-void conversation::resume(const std::string& part, interrupts& signals) {
-  if (part.empty()) return offer_sessions(signals);
-  const auto all = rt_->sessions(looked_through);
+/// By part of its id, else by words of its title.
+void conversation::resume(const std::string& named, interrupts& signals) {
+  const auto all = rt_->find_sessions({});
   if (!all) return complain(all.error());
+  if (named.empty()) return offer_sessions(*all, signals);
   std::vector<session_id> ids;
   for (const auto& x : *all) ids.push_back(x.id);
-  const auto found = service::match_id(part, ids);
-  if (!found) return complain(found.error());
-  go_on_with(*found, signals);
+  if (const auto found = service::match_id(named, ids))
+    return go_on_with(*found, signals);
+  std::vector<session_summary> called;
+  for (const auto& x : *all)
+    if (x.runs > 0 && service::has_words(x.title + " " + x.id.value, named))
+      called.push_back(x);
+  if (called.empty())
+    return note("No session is called so: " + safe_line(named, 100) +
+                ". /resume shows all.");
+  if (called.size() == 1) return go_on_with(called.front().id, signals);
+  offer_sessions(called, signals);
 }
 
 void conversation::go_on_with(session_id session, interrupts& signals) {
@@ -86,28 +95,32 @@ void conversation::take_its_use(interrupts& signals) {
   options_.choices.model = use.model;
 }
 
-/// The newest of this folder, and behind them those of others.
-void conversation::offer_sessions(interrupts& signals) {
-  const auto all = rt_->sessions(looked_through);
-  if (!all) return complain(all.error());
+/// Those of this folder, and behind them those of others.
+void conversation::offer_sessions(const std::vector<session_summary>& all,
+                                  interrupts& signals) {
   const auto here = this_folder();
   std::vector<session_summary> offered;
   for (const bool anywhere : {false, true})
-    for (const auto& x : *all)
+    for (const auto& x : all)
       if (x.runs > 0 && x.id != session_ && volley_of(x.last).empty() &&
-          plan_of(x.last).empty() && offered.size() < most_listed &&
-          (anywhere ? folder_of(x.last) != here : folder_of(x.last) == here))
+          plan_of(x.last).empty() && (folder_of(x.last) != here) == anywhere)
         offered.push_back(x);
   if (offered.empty()) return note("There is no other session yet.");
   std::vector<std::string> rows;
+  std::vector<std::string> words;
   const auto asking = find_asking(*rt_);
+  const auto now = system_wall_time();
+  const auto room = std::max<std::size_t>(io_.err.columns(), 8) - 6;
   for (const auto& x : offered) {
-    rows.push_back(summary_text(x, system_wall_time(),
-                                std::max<std::size_t>(io_.err.columns(), 8) - 6,
-                                here, false, asking.contains(x.id)));
+    rows.push_back(
+        summary_text(x, now, room, here, false, asking.contains(x.id)));
     rows.back().pop_back();
+    words.push_back(x.title + " " + x.id.value);
   }
-  const auto chosen = prompt_.pick("Go on with which session?", rows, signals);
+  const auto chosen =
+      prompt_.pick({"Go on with which session? What you type narrows the list.",
+                    std::move(rows), words},
+                   signals);
   if (!chosen) return note("No other session.");
   go_on_with(offered[*chosen].id, signals);
 }
@@ -155,7 +168,7 @@ void conversation::offer_models(interrupts& signals) {
   if (provider != nullptr) rows.push_back("… the models of " + provider->name);
   const std::string question =
       "Which model? /model PROVIDER/MODEL names any other.";
-  auto chosen = prompt_.pick(question, rows, signals);
+  auto chosen = prompt_.pick({question, rows}, signals);
   if (chosen && *chosen == names.size()) {
     auto all = models_of_server(signals);
     if (signals.asked_to_stop()) return note("Stopped.");
@@ -164,7 +177,7 @@ void conversation::offer_models(interrupts& signals) {
     if (names.empty()) return note(provider->name + " lists no models.");
     rows.clear();
     for (const auto& x : names) rows.push_back(safe_line(x, 200));
-    chosen = prompt_.pick(question, rows, signals);
+    chosen = prompt_.pick({question, rows}, signals);
   }
   if (!chosen || names[*chosen] == now)
     return note("model " + named_model(now));

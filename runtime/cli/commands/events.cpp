@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: MIT
 // riffle events check FILE
-#include <fstream>
+#include <array>
+#include <cerrno>
+#include <fcntl.h>
 #include <iostream>
+#include <poll.h>
+#include <streambuf>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "messages/event_check.hpp"
+#include "runtime/base/locked_files.hpp"
+#include "runtime/base/unique_fd.hpp"
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/exit_status.hpp"
@@ -56,6 +66,71 @@ std::string as_json(const check_report& x, bool lines) {
   return object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
+/// The bytes of a log of any length.
+class log_bytes final : public std::streambuf {
+ public:
+  /// `first`: what was read of it already.
+  explicit log_bytes(unique_fd from, std::string first = {})
+      : from_{std::move(from)} {
+    std::ranges::copy(first, piece_.begin());
+    setg(piece_.data(), piece_.data(), piece_.data() + first.size());
+  }
+
+ protected:
+  int_type underflow() override {
+    ssize_t n = 0;
+    do n = ::read(from_.get(), piece_.data(), piece_.size());
+    while (n < 0 && errno == EINTR);
+    if (n < 0) throw std::system_error{errno, std::generic_category()};
+    if (n == 0) return traits_type::eof();
+    setg(piece_.data(), piece_.data(), piece_.data() + n);
+    return traits_type::to_int_type(piece_[0]);
+  }
+
+ private:
+  unique_fd from_;
+  std::array<char, 65536> piece_{};
+};
+
+/// What had to be read to know it; nothing: it is a pipe into which nobody
+/// writes. Who has opened it may take his time.
+std::optional<std::string> begins_in_time(int fd) {
+  constexpr int limit_ms = 5000;
+  pollfd ready{fd, POLLIN, 0};
+  int n = 0;
+  do n = ::poll(&ready, 1, limit_ms);
+  while (n < 0 && errno == EINTR);
+  if (n != 0) return "";
+  char first = 0;
+  const auto got = ::read(fd, &first, 1);
+  if (got == 0) return std::nullopt;
+  return std::string(got > 0 ? 1 : 0, first);
+}
+
+struct opened_log {
+  unique_fd from;
+  std::string first;  ///< of its bytes
+};
+
+/// Or what is wrong, to stand behind its name. What has begun may take its
+/// time: it may come from a run that works.
+tl::expected<opened_log, std::string> open_log(const std::string& file) {
+  using problem = tl::unexpected<std::string>;
+  // Not blocking: opening a pipe would wait for somebody who writes.
+  auto log = open_unlocked(file, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+  struct stat about{};
+  if (!log || ::fstat(log.get(), &about) != 0 || S_ISDIR(about.st_mode))
+    return problem{"cannot be read: no such file, or no permission"};
+  auto first = begins_in_time(log.get());
+  if (!first)
+    return problem{
+        "did not begin within 5 s: nobody writes into it (\"-\" reads "
+        "standard input, however long that takes)"};
+  const int flags = ::fcntl(log.get(), F_GETFL);
+  ::fcntl(log.get(), F_SETFL, flags & ~O_NONBLOCK);
+  return opened_log{std::move(log), *std::move(first)};
+}
+
 int check(std::istream& log, const events_check_command& x, console& io) {
   const auto found = check_events(log, {x.allow_unfinished});
   if (log.bad()) {
@@ -77,14 +152,13 @@ int check(std::istream& log, const events_check_command& x, console& io) {
 
 int execute(const events_check_command& x, console& io) {
   if (x.file == "-") return check(std::cin, x, io);
-  std::error_code ignored;
-  std::ifstream log{x.file, std::ios::binary};
-  if (!log || std::filesystem::is_directory(x.file, ignored)) {
-    io.complain("\"" + x.file +
-                "\" cannot be read: no such file, or no "
-                "permission");
+  auto file = open_log(x.file);
+  if (!file) {
+    io.complain("\"" + x.file + "\" " + file.error());
     return usage;
   }
+  log_bytes bytes{std::move(file->from), file->first};
+  std::istream log{&bytes};
   return check(log, x, io);
 }
 

@@ -3,6 +3,8 @@
 
 #include <filesystem>
 
+#include "runtime/base/text.hpp"
+#include "runtime/cli/view/session_text.hpp"
 #include "runtime/service/open_journal.hpp"
 
 namespace riffle::cli {
@@ -65,6 +67,9 @@ expected<session_id> session_finder::find(const std::string& named) {
   if (found && (made || found->value == named)) return found;
   const bool several = !found && found.error().code != errc::not_found;
   if (several && named.starts_with(made_prefix)) return found;
+  std::vector<std::string> known;
+  for (const auto& x : *newest_) known.push_back(short_id(x.value));
+  fresh_.emplace(named, nearest(named, known));
   return session_id{named};
 }
 

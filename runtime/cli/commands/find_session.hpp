@@ -32,6 +32,13 @@ class session_finder {
   expected<std::optional<session_id>> for_task(
       const std::optional<std::string>& named, bool goes_on);
 
+  /// Names that begin a new session, and which one may be meant by each; "":
+  /// none is near.
+  [[nodiscard]] const std::map<std::string, std::string>& fresh()
+      const noexcept {
+    return fresh_;
+  }
+
   /// With whom a session goes on; its model is in `settings` from then on.
   const session_use& use_of(const session_id& session, const named_use& named);
 
@@ -43,6 +50,7 @@ class session_finder {
   std::optional<service::sessions> records_;
   std::optional<std::vector<session_id>> newest_;
   std::map<std::string, session_id> found_;
+  std::map<std::string, std::string> fresh_;
   std::map<std::pair<session_id, named_use>, session_use> uses_;
 };
 

@@ -282,7 +282,8 @@ std::optional<opened_servers> open_servers(const mcp_command& x,
 bool make_ready(const opened_servers& x, const std::string& name, console& io) {
   if (!x.all) return true;
   const auto problems = x.all->ready(wanted(x, name));
-  for (const auto& problem : problems) io.complain(safe_line(problem, 1000));
+  for (const auto& problem : problems)
+    io.complain(safe_line(problem.message, 1000));
   return problems.empty();
 }
 

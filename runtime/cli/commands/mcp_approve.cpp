@@ -5,6 +5,7 @@
 #include <map>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -13,9 +14,10 @@
 #include "runtime/cli/terminal/confirm.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/exit_status.hpp"
+#include "runtime/cli/view/mcp_approval.hpp"
 #include "runtime/cli/view/mcp_text.hpp"
-#include "runtime/config/assign.hpp"
 #include "runtime/node/mcp_part.hpp"
+#include "runtime/service/views.hpp"
 #include "tools/mcp/names.hpp"
 #include "tools/mcp/oauth/login.hpp"
 
@@ -29,6 +31,8 @@ using late_tools = std::map<std::string, mcp::approved_tool>;
 struct shown_tools {
   const mcp::listing& has;
   late_tools late{};  ///< that it adds while it runs
+  std::vector<mcp::change> changed{};
+  effect_namer effect{};
 };
 
 void approve_all(mcp::remembered& known, const shown_tools& shown) {
@@ -62,8 +66,12 @@ int keep_approval(const mcp_command& x, const opened_servers& servers,
       });
   if (!done) return report(done.error(), io);
   if (x.common.output != output_kind::text) {
-    io.out.write(mcp::json{{"server", x.name}, {"approved", count}}.dump() +
-                 "\n");
+    const nlohmann::ordered_json told{
+        {"server", x.name},
+        {"approved", count},
+        {"tools",
+         mcp_tools_json(shown.has.tools, shown.changed, shown.effect)}};
+    io.out.write(service::dump(told) + "\n");
   } else if (x.common.level != verbosity::quiet) {
     io.complain("the tools of " + x.name +
                 " are approved as they are: " + std::to_string(count));
@@ -95,14 +103,8 @@ int keep_refusal(const mcp_command& x, const opened_servers& servers,
 /// Whose tools they are.
 std::string place_of(const config::mcp_config& x) {
   constexpr std::size_t longest = 4096;
-  if (x.command.empty()) return "url: " + safe_line(x.url, longest) + "\n";
-  std::string words;
-  for (const auto& word : x.command)
-    words += (words.empty() ? "" : " ") +
-             (word.find_first_of(" \t\n\"'") == word.npos && !word.empty()
-                  ? word
-                  : config::in_quotes(word));
-  auto out = "command: " + safe_line(words, longest) + "\n";
+  auto out = mcp_place_text(x) + "\n";
+  if (x.command.empty()) return out;
   const auto identity = mcp::json::parse(mcp_identity(x), nullptr, false);
   if (const auto folder = identity.value("folder", ""); !folder.empty())
     out += "found in: " + safe_line(folder, longest) + "\n";
@@ -120,30 +122,33 @@ int mcp_approve(const mcp_command& x, console& io) {
   auto known = mcp::recall(mcp_memory(servers->settings),
                            mcp_memory_name(x.name, server));
   if (known.identity != mcp_identity(server)) known = {};
-  shown_tools shown{*has, known.pending};
+  shown_tools shown{*has, known.pending, mcp::changes(known, has->tools)};
   for (const auto& tool : has->tools) shown.late.erase(tool.name);
-  const auto effect = [&](const mcp::tool_def& tool) -> std::string {
+  shown.effect = [&](const mcp::tool_def& tool) -> std::string {
     const auto one = servers->all->find_tool(mcp::tool_name(x.name, tool.name));
     return one ? std::string{to_string(one->spec().eff)} : "";
   };
-  const auto text =
-      mcp_instructions_text(known.instructions, has->about.instructions) +
-      mcp_changes_text(mcp::changes(known, has->tools), effect) +
-      mcp_late_text(shown.late, known.tools);
-  if (!text.empty()) io.err.write(place_of(server));
-  if (x.yes || text.empty()) {
-    io.err.write(text);
-    return keep_approval(x, *servers, shown, io);
-  }
-  const auto keyboard = open_keyboard(false);
-  io.err.write(text);
+  const auto advice =
+      mcp_instructions_text(known.instructions, has->about.instructions);
+  const auto late = mcp_late_text(shown.late, known.tools);
+  const bool news = !advice.empty() || !late.empty() || !shown.changed.empty();
+  const auto changes = mcp_changes_text(shown.changed, shown.effect);
+  if (news) io.err.write(place_of(server));
+  // Where nobody is asked nobody can ask for the rest of it.
+  const auto keyboard = x.yes || !news ? std::nullopt : open_keyboard(false);
+  if (!keyboard) io.err.write(advice + changes + late);
+  if (x.yes || !news) return keep_approval(x, *servers, shown, io);
   if (!keyboard) {
     io.complain("nobody can be asked here: --yes approves them as they are");
     return usage;
   }
+  io.err.write(advice +
+               mcp_tools_text(has->tools, shown.changed, shown.effect,
+                              io.err.columns()) +
+               late);
   if (confirm(
-          "Approve these tools of " + x.name + "?", keyboard->get(),
-          [] { return false; }, io))
+          mcp_question(x.name, server, has->tools.size(), shown.changed),
+          keyboard->get(), [] { return false; }, io, changes))
     return keep_approval(x, *servers, shown, io);
   return keep_refusal(x, *servers, io);
 }

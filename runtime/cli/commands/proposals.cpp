@@ -319,7 +319,8 @@ int execute(const proposals_command& x, console& io) {
   std::optional<service::proposals> all{*journal};
   if (x.action == what::list) return list(x, *all, journal->get(), io);
   if (x.action == what::always) return always(x, *all, io);
-  const auto id = x.id.empty() ? newest(*all) : all->find(x.id);
+  const bool any = x.id.empty() && x.action == what::show;
+  const auto id = any ? newest(*all) : all->find(x.id);
   if (!id) return report(with_hint(id.error()), io);
   const auto found = all->show(*id);
   if (!found) return report(with_hint(found.error()), io);

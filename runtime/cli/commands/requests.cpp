@@ -112,9 +112,23 @@ std::optional<unique_fd> keyboard_for(const resume_options& choices,
   return open_keyboard(stdin_is_taken);
 }
 
+void tell_fresh(const std::map<std::string, std::string>& fresh,
+                const common_options& options, console& io) {
+  constexpr std::size_t most = 5;
+  if (options.level == verbosity::quiet) return;
+  std::size_t told = 0;
+  for (const auto& [name, near] : fresh) {
+    if (near.empty() && !io.err.is_terminal()) continue;
+    if (++told > most) return;
+    io.complain("new session `" + name + "`" +
+                (near.empty() ? "" : "; did you mean `" + near + "`?"));
+  }
+}
+
 void tell_gone(const request_maker& of, const common_options& options,
                console& io) {
   if (options.level == verbosity::quiet) return;
+  tell_fresh(of.fresh(), options, io);
   for (const auto& x : of.gone()) io.complain(x);
 }
 

@@ -54,6 +54,12 @@ class request_maker {
     return gone_;
   }
 
+  /// What begins a new session by its name, see `session_finder`.
+  [[nodiscard]] const std::map<std::string, std::string>& fresh()
+      const noexcept {
+    return sessions_.fresh();
+  }
+
   /// What an agent is told of where it works.
   const std::string& surroundings(const std::string& agent);
 
@@ -63,6 +69,12 @@ class request_maker {
   std::set<std::string> gone_;
   std::map<std::string, std::string> surroundings_;
 };
+
+/// Which sessions begin by their names, that a typing mistake begins none in
+/// silence. `fresh`: as `session_finder` says. Programs that begin their own
+/// are told of those alone that are nearly one that there is.
+void tell_fresh(const std::map<std::string, std::string>& fresh,
+                const common_options& options, console& io);
 
 /// For the person, unless nothing is to be said.
 void tell_gone(const request_maker& of, const common_options& options,

@@ -148,6 +148,7 @@ int finish(runtime& rt, const storage::session_snapshot& of, resume_command x,
   if (keyboard && !x.choices.on_error && x.common.level != verbosity::quiet)
     x.choices.on_error = ask_about_cut_step(of, keyboard->get(), signals, io);
   if (signals.asked_to_stop()) return interrupted_by_user;
+  if (keyboard && !x.choices.approval) x.choices.approval = approve::ask;
   const auto resumed = start_with_room(room, signals, [&](auto stop) {
     x.choices.stop = std::move(stop);
     return rt.resume(active.id, {}, x.choices);

@@ -13,11 +13,14 @@
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/commands/volley_sessions.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/view/changes_text.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/listing.hpp"
 #include "runtime/cli/view/output_text.hpp"
+#include "runtime/cli/view/run_output.hpp"
 #include "runtime/cli/view/session_text.hpp"
 #include "runtime/config/home.hpp"
+#include "runtime/service/file_changes.hpp"
 #include "runtime/service/open_journal.hpp"
 #include "runtime/service/volley_record.hpp"
 
@@ -35,9 +38,18 @@ error with_hint(error why, const std::string& hint) {
   return why;
 }
 
-/// The newest, or those whose id begins as asked for.
+/// The newest, or those that have these words, or whose id begins so.
 expected<std::vector<session_summary>> find_listed(
     const sessions_command& x, const service::sessions& all) {
+  if (!x.search.empty()) {
+    auto found = all.search(x.search);
+    if (!found) return found;
+    std::erase_if(*found, [&](const session_summary& one) {
+      return !one.id.value.starts_with(x.id);
+    });
+    if (found->size() > x.limit) found->resize(x.limit);
+    return found;
+  }
   if (x.id.empty()) return all.list(x.limit);
   auto ids = all.newest();
   if (!ids) return unexpected{std::move(ids.error())};
@@ -63,7 +75,10 @@ int list(const sessions_command& x, const service::sessions& all, console& io) {
     io.out.write(text);
   }
   return write_list(
-      *found, x.common, "no sessions yet: 'riffle run TASK' begins one",
+      *found, x.common,
+      x.search.empty() && x.id.empty()
+          ? "no sessions yet: 'riffle run TASK' begins one"
+          : "no session is called so: 'riffle sessions list' shows the newest",
       [](const auto&) { return std::string{}; },
       [](const auto& one) { return service::to_json(one); }, io);
 }
@@ -85,6 +100,36 @@ int print_all(const storage::session_snapshot& session,
     if (!printed) return report(printed.error(), io);
   }
   return io.out.good() ? completed : failed;
+}
+
+json json_of(const file_change& x) {
+  return {{"path", x.path},        {"call_id", x.call.value},
+          {"run_id", x.run.value}, {"tool", x.tool},
+          {"diff", x.diff},        {"diff_truncated", x.cut},
+          {"added", x.added},      {"removed", x.removed}};
+}
+
+/// Changes that were taken back are left out.
+int show_changes(const sessions_command& x,
+                 const storage::session_snapshot& session,
+                 const service::sessions& all, console& io) {
+  const auto found = all.changes(session);
+  if (!found) return report(found.error(), io);
+  const auto files =
+      by_file(*found, x.file, service::taken_back_of(session.state).runs);
+  const bool text = x.common.output == output_kind::text;
+  if (text) io.out.write(changes_text(files, use_color(x.common, io.out)));
+  std::vector<file_change> calls;
+  for (const auto& file : files)
+    for (const auto* one : file.calls) calls.push_back(*one);
+  const int status = write_list(
+      calls, x.common, "no call of write or edit has changed a file",
+      [](const auto&) { return std::string{}; },
+      [](const file_change& one) { return json_of(one); }, io);
+  if (const auto more = others_text(found->others);
+      text && !more.empty() && x.common.level != verbosity::quiet)
+    io.complain(more);
+  return status;
 }
 
 /// A call with its size, for who looks for its output.
@@ -231,7 +276,7 @@ int execute(const sessions_command& given, console& io) {
                               data_place(*settings, "volleys")};
   if (x.action == what::list) return list(x, all, io);
   if (x.action == what::output) return output(x, all, io);
-  if (x.id.empty()) {
+  if (x.id.empty() && (x.action == what::show || x.action == what::diff)) {
     const auto newest = all.list(1);
     if (!newest) return report(newest.error(), io);
     if (newest->empty()) return no_sessions(io);
@@ -255,6 +300,7 @@ int execute(const sessions_command& given, console& io) {
   switch (x.action) {
     case what::cancel: return cancel_run_of(x, *settings, *session, all, io);
     case what::show: return show(x, *session, all, io);
+    case what::diff: return show_changes(x, *session, all, io);
     default: return print_all(*session, all, io);
   }
 }

@@ -68,7 +68,8 @@ expected<std::shared_ptr<mcp::servers>> servers_of(
 bool make_ready(mcp::servers& all, const std::set<std::string>& names,
                 console& io) {
   const auto problems = all.ready(names);
-  for (const auto& problem : problems) io.complain(safe_line(problem, 1000));
+  for (const auto& problem : problems)
+    io.complain(safe_line(problem.message, 1000));
   return problems.empty();
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/base/text.hpp"
 #include "runtime/cli/commands/asking.hpp"
 #include "runtime/cli/commands/unread_limits.hpp"
 #include "runtime/cli/terminal/terminal_mode.hpp"
@@ -57,16 +58,19 @@ int final_status(const run_output& output, std::uint32_t unasked,
                    unasked > 0);
 }
 
-/// Said to everybody: what looks whole is not.
-void tell_truncated(const run_output& output, const common_options& options,
-                    console& io) {
+/// Said to everybody: what looks whole is not. `talks`: in a conversation.
+void tell_truncated(const run_output& output, bool talks,
+                    const common_options& options, console& io) {
   if (!output.report().truncated() || options.level == verbosity::quiet) return;
-  io.complain(
-      "the answer is cut off: it reached a limit for one answer (the model's, "
-      "or agents.NAME.max_turn_bytes), or the provider's content filter "
-      "stopped it; go on with: riffle run "
-      "--session " +
-      output.report().session() + " \"Go on.\"");
+  const auto n = output.report().last_output_tokens();
+  const auto text = "the answer was cut" +
+                    (n > 0 ? " after " + counted(n, "token") : std::string{}) +
+                    ": by the model's limit (max_output_tokens), if not "
+                    "agents.NAME.max_turn_bytes or the "
+                    "provider's content filter; ";
+  io.complain(text + (talks ? std::string{"\"Go on.\" goes on"}
+                            : "go on with: riffle run --session " +
+                                  output.report().session() + " \"Go on.\""));
 }
 
 void tell_proposed(std::uint32_t calls, const std::set<std::string>& ids,
@@ -234,7 +238,7 @@ int watch(watched_run x, const common_options& options, show_options show,
   const auto& output = shown.output();
   if (!output.report().finished()) return set_aside(x.of, io);
   shown.finish();
-  tell_truncated(output, options, io);
+  tell_truncated(output, x.typing != nullptr, options, io);
   tell_unasked(shown.unasked(), "it", options, io);
   tell_proposed(output.report().proposed(), shown.proposed(), options, io);
   ring(show, "the run has ended", io);

@@ -46,12 +46,17 @@ std::size_t markdown::room() const {
 
 std::string markdown::on(std::string_view piece, std::size_t columns) {
   columns_ = columns;
+  if (goes_on_) {
+    piece.remove_prefix(std::min(piece.find_first_not_of(' '), piece.size()));
+    goes_on_ = piece.empty();
+  }
   take(piece);
   return std::exchange(out_, {});
 }
 
 std::string markdown::pause(std::size_t columns) {
   columns_ = columns;
+  goes_on_ = place_ == place::text;
   if (place_ != place::begin || !line_.empty()) take("\n");
   end_table();
   return std::exchange(out_, {});

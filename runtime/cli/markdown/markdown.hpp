@@ -88,7 +88,8 @@ class markdown {
   bool blank_ = false;      ///< a blank line is due before what follows
   bool shown_ = false;      ///< something, since the top or a break
   std::uint8_t marks_ = 0;  ///< of the whole line
-  bool listed_ = false;     ///< below an item: deep lines are no code
+  bool goes_on_ = false;  ///< a line that was broken: its blanks indent nothing
+  bool listed_ = false;   ///< below an item: deep lines are no code
 };
 
 }  // namespace riffle::cli

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "actors/core/always_scope.hpp"
 #include "actors/core/plain_command.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
@@ -70,7 +71,8 @@ std::string approval_dialog::scopes() const {
   std::string out =
       "Always, without a question, for\n"
       "  c  calls with exactly these arguments\n";
-  out += has_pattern() ? "  p  " + pattern_words() + "\n" : why_no_pattern();
+  out += has_pattern() ? "  p  " + pattern_words() + "\n" + pattern_reach()
+                       : why_no_pattern();
   return out + "  t  every call of " + safe_line(about_.tool, 64) +
          "\nin this session; a capital letter: in every session of this "
          "folder.\n'riffle proposals always' lists it and takes it back.\n"
@@ -99,6 +101,19 @@ std::string approval_dialog::pattern_words() const {
   const bool one_file = pattern.find_first_of("*?") == pattern.npos;
   return writes && one_file ? "every " + about_.tool + " of " + pattern
                             : "calls that match " + pattern;
+}
+
+/// Below it, indented.
+std::string approval_dialog::pattern_reach() const {
+  const auto reach = core::reach_of_pattern(about_.pattern);
+  if (reach.empty()) return {};
+  constexpr std::string_view indent = "     ";
+  std::string out;
+  for (auto& row : wrapped(reach, options_.columns, indent, indent)) {
+    while (row.ends_with(' ')) row.pop_back();
+    out += row + "\n";
+  }
+  return out;
 }
 
 std::string approval_dialog::granted(always_scope scope, bool kept) const {

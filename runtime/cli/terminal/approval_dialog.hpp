@@ -144,6 +144,7 @@ class approval_dialog {
   [[nodiscard]] std::string scopes() const;
   [[nodiscard]] std::string why_no_pattern() const;
   [[nodiscard]] std::string pattern_words() const;
+  [[nodiscard]] std::string pattern_reach() const;
   [[nodiscard]] call_edit edit() const;
   [[nodiscard]] std::string help() const;
   dialog_step choose(std::string_view word, std::string_view rest);

@@ -11,6 +11,7 @@
 #include "runtime/cli/terminal/list_picker.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/suspension.hpp"
+#include "runtime/cli/terminal/waiting_log.hpp"
 
 namespace riffle::cli {
 
@@ -111,11 +112,11 @@ void chat_prompt::hold_line(const std::string& text) {
 
 // -- a list -------------------------------------------------------------------
 
-std::optional<std::size_t> chat_prompt::pick(
-    const std::string& question, const std::vector<std::string>& rows,
-    const interrupts& signals) {
-  list_picker list{question, rows};
+std::optional<std::size_t> chat_prompt::pick(const list_picker& from,
+                                             const interrupts& signals) {
+  auto list = from;
   if (plain_) return pick_plain(list, signals);
+  const held_log log{log_};
   mode_.set(typing_mode::raw);
   above_.clear();
   auto early = take_early();

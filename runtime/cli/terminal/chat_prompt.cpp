@@ -15,6 +15,8 @@
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/suspension.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
+#include "runtime/cli/terminal/waiting_log.hpp"
+#include "runtime/cli/terminal/wrap_lines.hpp"
 
 namespace riffle::cli {
 
@@ -70,7 +72,7 @@ void chat_prompt::show(bool over) {
   const auto columns = std::max<std::size_t>(screen_.columns(), 2);
   const auto rows = std::max<std::size_t>(screen_.rows(), 4);
   shown_columns_ = columns;
-  const auto x = editor_.draw(mark, columns - 1, rows - 1);
+  const auto x = editor_.draw(mark_, columns - 1, rows - 1);
   auto bytes = erasure(columns);
   for (std::size_t i = 0; i < x.rows.size(); ++i)
     bytes.append(i == 0 ? "" : "\r\n")
@@ -85,6 +87,13 @@ void chat_prompt::show(bool over) {
       std::string_view{above_.back()}.substr(x.before_cursor.size());
   const auto under = behind.empty() ? 0 : first_shown(behind).size;
   above_.back().resize(x.before_cursor.size() + under);
+}
+
+void chat_prompt::show_above(std::string_view lines) {
+  if (lines.empty()) return;
+  erase();
+  screen_.write(wrap_lines(lines, screen_.columns()));
+  show();
 }
 
 /// The text stays on the screen, the cursor goes below it.
@@ -218,12 +227,13 @@ std::optional<std::string> chat_prompt::next(const interrupts& signals) {
   if (!queue_.empty() && !held_) {
     last_ = std::move(queue_.front());
     queue_.pop_front();
-    screen_.write(set_off(std::string{mark} + editor_.shown(last_)) + "\n");
+    screen_.write(set_off(mark_ + editor_.shown(last_)) + "\n");
     return editor_.whole(last_);
   }
   leaves_later_ = leaves_later();
   if (leaves_later_) return std::nullopt;
   if (plain_) return next_plain(signals);
+  held_log log{log_};
   begin_raw();
   std::string bytes;
   while (!closed_ && !signals.asked_to_stop()) {
@@ -241,6 +251,7 @@ std::optional<std::string> chat_prompt::next(const interrupts& signals) {
     if (width_.asks_for_drawing(screen_.columns(), shown_columns_,
                                 std::chrono::steady_clock::now()))
       show();
+    show_above(log.take());
     if (!read_some(bytes, look_ms)) {
       if (keys_.has_escape()) keys_.drop_escape();  // it means nothing here
       continue;
@@ -253,7 +264,7 @@ std::optional<std::string> chat_prompt::next(const interrupts& signals) {
 
 std::optional<std::string> chat_prompt::next_plain(const interrupts& signals) {
   mode_.set(typing_mode::lines);
-  screen_.write(mark);
+  screen_.write(mark_);
   std::string bytes;
   std::string out;
   while (!signals.asked_to_stop()) {

@@ -24,6 +24,7 @@
 namespace riffle::cli {
 
 class list_picker;
+class waiting_log;
 struct other_typing;
 
 class chat_prompt {
@@ -50,6 +51,12 @@ class chat_prompt {
   /// The next text; nothing: the person leaves (Ctrl-D, Ctrl-C twice, a
   /// closed terminal, a signal). Blocks.
   std::optional<std::string> next(const interrupts& signals);
+  /// What stands before "> ": something that a person must not forget.
+  void remind(const std::string& of) {
+    mark_ = (of.empty() ? "" : "(" + of + ") ") + "> ";
+  }
+  /// Its lines stand above the prompt, and none within it; it outlives this.
+  void show_log(waiting_log* x) noexcept { log_ = x; }
   /// What Tab does, also while a run works.
   void complete_with(completer f) { completer_ = std::move(f); }
 
@@ -79,8 +86,7 @@ class chat_prompt {
     return held_ ? queue_.size() : 0;
   }
   /// Which of a list the person chooses; nothing: none.
-  std::optional<std::size_t> pick(const std::string& question,
-                                  const std::vector<std::string>& rows,
+  std::optional<std::size_t> pick(const list_picker& from,
                                   const interrupts& signals);
   /// The process is stopped: the terminal is the shell's until `come_back`.
   void step_aside();
@@ -113,7 +119,6 @@ class chat_prompt {
  private:
   enum class said : std::uint8_t { nothing, text, leave };
 
-  static constexpr std::string_view mark = "> ";
   static constexpr std::string_view was_a_reason =
       "That was said of a question that has gone; Enter again sends it.\n";
 
@@ -123,6 +128,7 @@ class chat_prompt {
   std::string erasure(std::size_t columns);
   void erase();
   void show(bool over = false);
+  void show_above(std::string_view lines);
   void begin_raw();
   void offer_held();
   void submit();
@@ -147,8 +153,10 @@ class chat_prompt {
   std::optional<std::size_t> pick_plain(const list_picker& list,
                                         const interrupts& signals);
 
+  std::string mark_ = "> ";
   unique_fd keyboard_;
   fd_writer& screen_;
+  waiting_log* log_ = nullptr;
   bool plain_;
   bool color_;
   terminal_mode mode_;

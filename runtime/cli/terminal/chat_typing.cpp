@@ -185,9 +185,9 @@ std::string chat_prompt::draft() const {
   const auto end = std::min(text.find('\n', at), text.size());
   out += counted_lines(std::ranges::count(before, '\n'), "above") +
          counted_lines(std::ranges::count(whole.substr(end), '\n'), "below");
-  const auto used = columns_of(out) + columns_of(mark) + 2;
+  const auto used = columns_of(out) + columns_of(mark_) + 2;
   const auto columns = std::max<std::size_t>(screen_.columns(), used + 8);
-  return out + std::string{mark} +
+  return out + mark_ +
          around(whole.substr(begin, end - begin), at - begin, columns - used);
 }
 

@@ -88,7 +88,7 @@ std::optional<std::size_t> ask(const std::string& question,
                                const std::vector<answer>& all, int keyboard,
                                const std::function<bool()>& stopped,
                                console& io, const other_typing& other) {
-  std::string asked = question;
+  std::string asked = question + " (a letter and Enter)";
   for (const auto& x : all)
     asked.append(&x == all.data() ? " " : ", ").append(x.offered);
   if (other.before)

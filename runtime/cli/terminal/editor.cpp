@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/terminal/editor.hpp"
 
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -12,6 +11,7 @@
 #include <thread>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 #include "runtime/base/unique_fd.hpp"
 #include "runtime/cli/terminal/read_text.hpp"
@@ -81,8 +81,8 @@ std::string no_editor() {
   return "there is no editor: set VISUAL or EDITOR";
 }
 
-/// The editor in a process group of its own, in the terminal's foreground.
-expected<pid_t> start_editor(const std::string& file, int terminal_fd) {
+/// A shell in a process group of its own, in the terminal's foreground.
+expected<pid_t> start_shell(std::vector<std::string> words, int terminal_fd) {
   posix_spawnattr_t how{};
   posix_spawn_file_actions_t actions{};
   ::posix_spawnattr_init(&how);
@@ -91,17 +91,17 @@ expected<pid_t> start_editor(const std::string& file, int terminal_fd) {
   ::posix_spawn_file_actions_addtcsetpgrp_np(&actions, terminal_fd);
   for (const int fd : {0, 1, 2})
     ::posix_spawn_file_actions_adddup2(&actions, terminal_fd, fd);
-  std::array<std::string, 5> words = {
-      "sh", "-c", R"(exec ${VISUAL:-${EDITOR:-editor}} "$1")", "sh", file};
-  std::array<char*, 6> arguments{};
-  for (std::size_t i = 0; i < words.size(); ++i) arguments[i] = words[i].data();
+  words.insert(words.begin(), {"sh", "-c"});
+  std::vector<char*> arguments;
+  for (auto& x : words) arguments.push_back(x.data());
+  arguments.push_back(nullptr);
   pid_t pid = -1;
   const int failed =
       ::posix_spawn(&pid, "/bin/sh", &actions, &how, arguments.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
   ::posix_spawnattr_destroy(&how);
   if (failed != 0)
-    return problem("the editor cannot be started: " +
+    return problem("it cannot be started: " +
                    std::generic_category().message(failed));
   return pid;
 }
@@ -132,6 +132,15 @@ std::string keep_text(const std::string& text, const std::string& ending) {
   return file.name();
 }
 
+expected<int> run_at_terminal(const std::string& command, int terminal_fd,
+                              const std::function<bool()>& gave_up) {
+  const auto pid = start_shell({command}, terminal_fd);
+  if (!pid) return unexpected{pid.error()};
+  const int status = wait_for(*pid, gave_up);
+  give_terminal(terminal_fd, ::getpgrp());
+  return status;
+}
+
 expected<std::string> edit_text(const std::string& text, int terminal_fd,
                                 const std::function<bool()>& gave_up,
                                 const std::string& ending) {
@@ -140,7 +149,9 @@ expected<std::string> edit_text(const std::string& text, int terminal_fd,
     return problem(file.name() +
                    " cannot be written: set TMPDIR to a folder "
                    "where it can");
-  const auto pid = start_editor(file.name(), terminal_fd);
+  const auto pid = start_shell(
+      {R"(exec ${VISUAL:-${EDITOR:-editor}} "$1")", "sh", file.name()},
+      terminal_fd);
   if (!pid) return unexpected{pid.error()};
   const int status = wait_for(*pid, gave_up);
   give_terminal(terminal_fd, ::getpgrp());

@@ -19,6 +19,11 @@ expected<std::string> edit_text(const std::string& text, int terminal_fd,
                                 const std::function<bool()>& gave_up,
                                 const std::string& ending = ".json");
 
+/// Runs a command in a shell that has the terminal for itself in the same way.
+/// Its exit status; -1: a signal ended it.
+expected<int> run_at_terminal(const std::string& command, int terminal_fd,
+                              const std::function<bool()>& gave_up);
+
 /// Keeps a text that could not be used in a file of the user's own: its name,
 /// or nothing.
 std::string keep_text(const std::string& text, const std::string& ending);

@@ -273,7 +273,8 @@ editor_event line_editor::on_search(const key& x) {
     find_before(history_.size());
   } else {
     search_.reset();
-    if (x.what == key_kind::interrupt) {
+    // Ctrl-G, too, as in shells.
+    if (x.what == key_kind::interrupt || x.what == key_kind::editor) {
       recall(history_.size());
       return editor_event::none;
     }

@@ -9,6 +9,7 @@
 #include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
+#include "runtime/service/match_id.hpp"
 
 namespace riffle::cli {
 
@@ -16,6 +17,8 @@ namespace {
 
 constexpr std::string_view keys_text = "Up, Down, Enter; Esc: none";
 constexpr std::ptrdiff_t all_the_way = 1'000'000;
+/// Rows of a terminal that shows all of them at once.
+constexpr std::size_t most_numbered = 300;
 
 std::string styled_row(const std::string& row, const char* how, bool color) {
   return color ? how + row + "\x1b[0m" : row;
@@ -23,16 +26,18 @@ std::string styled_row(const std::string& row, const char* how, bool color) {
 
 }  // namespace
 
-list_picker::list_picker(std::string question, std::vector<std::string> rows)
-    : question_{std::move(question)}, all_{std::move(rows)} {
+list_picker::list_picker(std::string question, std::vector<std::string> rows,
+                         const std::vector<std::string>& words)
+    : question_{std::move(question)}, all_{std::move(rows)}, found_by_{all_} {
+  for (std::size_t i = 0; i < words.size() && i < all_.size(); ++i)
+    found_by_[i] += " " + words[i];
   narrow();
 }
 
 void list_picker::narrow() {
-  const auto wanted = lower(typed_);
   shown_.clear();
   for (std::size_t i = 0; i < all_.size(); ++i)
-    if (lower(all_[i]).find(wanted) != std::string::npos) shown_.push_back(i);
+    if (service::has_words(found_by_[i], typed_)) shown_.push_back(i);
   at_ = 0;
 }
 
@@ -105,8 +110,11 @@ std::vector<std::string> list_picker::draw(std::size_t columns,
 
 std::string list_picker::numbered() const {
   auto out = question_ + "\n";
-  for (std::size_t i = 0; i < all_.size(); ++i)
+  const auto count = std::min(all_.size(), most_numbered);
+  for (std::size_t i = 0; i < count; ++i)
     out += "  " + std::to_string(i + 1) + "  " + all_[i] + "\n";
+  if (count < all_.size())
+    out += "  … " + std::to_string(all_.size() - count) + " more\n";
   return out + "Its number and Enter; Enter alone: none\n";
 }
 

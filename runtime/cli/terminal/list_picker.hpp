@@ -20,8 +20,10 @@ class list_picker {
   /// What a key came to.
   enum class outcome : std::uint8_t { goes_on, chosen, left };
 
-  /// Rows without control characters; at least one.
-  list_picker(std::string question, std::vector<std::string> rows);
+  /// Rows without control characters; at least one. `words`: what more each
+  /// row is found by, where it does not show all; as many, or none.
+  list_picker(std::string question, std::vector<std::string> rows,
+              const std::vector<std::string>& words = {});
 
   outcome on(const key& x);
   /// Which one an Enter chooses; nothing: none is left.
@@ -43,6 +45,7 @@ class list_picker {
 
   std::string question_;
   std::vector<std::string> all_;
+  std::vector<std::string> found_by_;
   std::vector<std::size_t> shown_;  ///< of them
   std::size_t at_ = 0;              ///< in `shown_`
   std::string typed_;

@@ -4,26 +4,46 @@
 #include <utility>
 
 #include "runtime/base/log.hpp"
+#include "runtime/cli/terminal/wrap_lines.hpp"
 
 namespace riffle::cli {
 
-waiting_log::waiting_log(bool on, fd_writer& err) : on_{on}, err_{err} {
-  if (!on_) return;
-  set_log_sink([this](const log_line& x) {
-    const std::lock_guard lock{mutex_};
-    lines_ += render(x) + "\n";
-  });
+waiting_log::waiting_log(fd_writer& err, std::optional<log_text> people)
+    : err_{err}, people_{std::move(people)} {
+  set_log_sink([this](const log_line& x) { on(x); });
 }
 
 waiting_log::~waiting_log() {
-  if (!on_) return;
   set_log_sink({});
   err_.write(take());
+}
+
+void waiting_log::on(const log_line& x) {
+  const std::lock_guard lock{mutex_};
+  const bool words = people_ && !log_enabled(log_level::info);
+  const auto line = words ? people_->on(x) : render(x) + "\n";
+  if (held_ > 0)
+    lines_ += line;
+  else
+    err_.write(words ? wrap_lines(line, err_.columns()) : line);
 }
 
 std::string waiting_log::take() {
   const std::lock_guard lock{mutex_};
   return std::exchange(lines_, {});
+}
+
+void waiting_log::hold() {
+  const std::lock_guard lock{mutex_};
+  ++held_;
+}
+
+/// Who drew has left an empty line.
+void waiting_log::release() {
+  const std::lock_guard lock{mutex_};
+  if (--held_ > 0) return;
+  const auto lines = std::exchange(lines_, {});
+  err_.write(people_ ? wrap_lines(lines, err_.columns()) : lines);
 }
 
 }  // namespace riffle::cli

@@ -94,9 +94,9 @@ void activity::on(const events::llm_reasoning& x) {
 
 void activity::on(const events::tool_call& x) {
   if (x.status != events::call_status::starting) return;
-  auto title = safe_line(x.title, longest_message);
+  auto title = safe_line(exact_text(x.title), longest_message);
   if (title.empty()) title = safe_line(x.tool, longest_message);
-  open_.push_back({x.id, std::move(title), {}});
+  open_.push_back({x.id, std::move(title), {}, now_});
 }
 
 void activity::on(const events::tool_progress& x) {
@@ -113,7 +113,8 @@ void activity::on(const events::tool_result& x) {
 }
 
 void activity::on(const events::approval_required& x) {
-  undecided_.push_back({x.id, safe_line(x.title, longest_message), {}});
+  undecided_.push_back(
+      {x.id, safe_line(exact_text(x.title), longest_message), {}});
 }
 
 void activity::on(const events::approval_resolved& x) {
@@ -217,10 +218,13 @@ std::string activity::with_time(duration elapsed, std::size_t columns,
   const auto says = [&](std::size_t room) {
     return what ? fit(*what, room) : doing(room, elapsed);
   };
-  const auto ms = in_ms(elapsed);
-  const std::string frame = spinner[ms / 100 % spinner.size()];
+  const std::string frame = spinner[in_ms(elapsed) / 100 % spinner.size()];
   constexpr std::size_t least = 10;
-  const auto time = " — " + short_duration(ms);
+  // Before it began a person may have thought about it for long.
+  const auto since =
+      open_.empty() || cancelling_ ? duration{} : open_.front().began;
+  const auto time =
+      " — " + short_duration(in_ms(std::max(duration{}, elapsed - since)));
   const auto begin = frame + " ";
   for (const auto& tail : {time + tokens(), time}) {
     const auto other = columns_of(begin) + columns_of(tail);

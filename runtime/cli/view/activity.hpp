@@ -40,7 +40,8 @@ class activity {
   [[nodiscard]] std::string doing(std::size_t columns) const;
 
   /// "⠙ Running: make (3/10: linking) — 12.3s, ~1.2k tokens", at most
-  /// `columns` wide. `elapsed`: since the run is watched.
+  /// `columns` wide. `elapsed`: since the run is watched; the time of tools
+  /// counts from when the first of them began to work.
   [[nodiscard]] std::string line(duration elapsed, std::size_t columns) const;
 
   /// The same about tools alone, in one line; empty: none works.
@@ -57,6 +58,7 @@ class activity {
     call_id id;
     std::string title;
     std::string progress;
+    duration began{};
   };
 
   void on(const events::step_start& x);

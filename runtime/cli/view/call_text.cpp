@@ -2,7 +2,6 @@
 #include "runtime/cli/view/call_text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include <nlohmann/json.hpp>
@@ -10,6 +9,7 @@
 #include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/trace_writer.hpp"
+#include "tools/subject_text.hpp"
 
 namespace riffle::cli {
 
@@ -17,10 +17,6 @@ namespace {
 
 constexpr std::size_t longest_subject = 200;
 constexpr std::size_t longest_progress = 200;
-
-/// The arguments that say most, best first.
-constexpr std::array subject_keys = {"pattern", "path",  "file", "command",
-                                     "url",     "query", "name", "id"};
 
 nlohmann::json parse_object(std::string_view text) {
   auto x = nlohmann::json::parse(text, nullptr, false);
@@ -30,15 +26,18 @@ nlohmann::json parse_object(std::string_view text) {
 std::string subject(std::string_view json, std::string_view title,
                     std::string_view tool, std::string_view other) {
   const auto arguments = parse_object(json);
-  for (const auto* key : subject_keys) {
-    const auto found = arguments.find(key);
-    if (found != arguments.end() && found->is_string()) {
-      return found->get<std::string>();
-    }
-  }
-  // Of a tool without a title of its own that says its name once more.
-  if (title.starts_with("Using ") || title == tool) title = {};
-  return std::string{title.empty() ? other : title};
+  // Without a title of its own that says its name once more.
+  const bool plain = title.starts_with("Using ") || title == tool;
+  auto text = plain ? tools::any_subject_text(arguments)
+                    : tools::subject_text(arguments);
+  if (!text.empty()) return text;
+  return std::string{plain || title.empty() ? other : title};
+}
+
+/// Its title says more than its name, and all of what it is about.
+bool is_of_server(const events::tool_call& x) {
+  return x.tool.find("__") != std::string::npos && !x.title.empty() &&
+         x.title != x.tool && !x.title.starts_with("Using " + x.tool);
 }
 
 /// The first line that is not blank, with a mark if more follow.
@@ -81,12 +80,20 @@ std::string number(double x) {
 
 }  // namespace
 
-std::string call_label(const events::tool_call& x) {
-  auto out = safe_line(x.tool, 64);
-  if (!x.node.empty()) out += "@" + safe_line(x.node, 64);
-  const auto text =
-      first_line(subject(x.arguments, x.title, x.tool, x.arguments_text));
-  return text.empty() ? out : out + ": " + text;
+std::string call_words::on(std::string_view node) const {
+  auto out = name;
+  if (!node.empty()) out += "@" + safe_line(node, 64);
+  return about.empty() ? out : out + ": " + about;
+}
+
+call_words words_of(const events::tool_call& x) {
+  if (!is_of_server(x))
+    return {
+        safe_line(x.tool, 64),
+        first_line(subject(x.arguments, x.title, x.tool, x.arguments_text))};
+  const auto title = safe_line(exact_text(x.title), 2 * longest_subject);
+  const auto end = std::min(title.find(": "), title.size());
+  return {title.substr(0, end), title.substr(std::min(end + 2, title.size()))};
 }
 
 std::string call_name(const events::approval_required& x) {
@@ -107,7 +114,9 @@ std::string result_detail(std::string_view metadata) {
   }
   const auto exit = number(x, "exit_code").value_or(0);
   std::string inside = exit == 0 ? "" : "exit " + std::to_string(exit);
-  if (const auto n = number(x, "lines"))
+  const auto items = number(x, "items");
+  if (items) inside = count(*items, "item", "items");
+  if (const auto n = number(x, "lines"); n && !items)
     inside += (inside.empty() ? "" : ", ") + count(*n, "line", "lines");
   if (const auto n = number(x, "bytes"); n && exit == 0)
     inside += (inside.empty() ? "" : ", ") + short_size(*n);
@@ -119,16 +128,6 @@ std::string result_node(std::string_view metadata) {
   const auto found = x.find("node");
   return found != x.end() && found->is_string() ? found->get<std::string>()
                                                 : std::string{};
-}
-
-std::string label_on(std::string_view label, std::string_view tool,
-                     std::string_view node) {
-  const auto name = safe_line(tool, 64);
-  auto rest = label.substr(std::min(name.size(), label.size()));
-  if (rest.starts_with('@'))
-    rest.remove_prefix(std::min(rest.find(':'), rest.size()));
-  return name + (node.empty() ? "" : "@" + safe_line(node, 64)) +
-         std::string{rest};
 }
 
 bool has_exit_code(std::string_view metadata) {

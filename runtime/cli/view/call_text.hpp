@@ -10,24 +10,27 @@
 
 namespace riffle::cli {
 
-/// "read: README.md", on a node "read@gpu-1: README.md": the tool and the
-/// argument that says most; the title if there is none. Harmless for a
-/// terminal, one line.
-std::string call_label(const events::tool_call& x);
+/// The tool and the argument that says most, the title if there is none; of a
+/// server's tool its title: "Using files to read text file" and "README.md".
+/// Harmless for a terminal, one line.
+struct call_words {
+  std::string name{};
+  std::string about{};  ///< may be empty
+
+  /// "read: README.md", on a node "read@gpu-1: README.md".
+  [[nodiscard]] std::string on(std::string_view node) const;
+};
+call_words words_of(const events::tool_call& x);
 
 /// "read README.md": the same before a colon, of a call that is asked about.
 std::string call_name(const events::approval_required& x);
 
-/// " (42 lines, 1.3 KB)", " (exit 2, 14 lines)", " → 45 matches", or nothing,
-/// from a result's metadata.
+/// " (42 lines, 1.3 KB)", " (exit 2, 14 lines)", " (3 items, 1.3 KB)", " → 45
+/// matches", or nothing, from a result's metadata.
 std::string result_detail(std::string_view metadata);
 
 /// The node that did the work, from a result's metadata; empty: none is named.
 std::string result_node(std::string_view metadata);
-
-/// The label of a call that is, or was, on this node; empty: nobody says where.
-std::string label_on(std::string_view label, std::string_view tool,
-                     std::string_view node);
 
 /// Whether a program ended with a status that is not 0: `result_detail` says
 /// it.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <unordered_set>
 
 #include "messages/utf8.hpp"
 #include "runtime/base/text.hpp"
@@ -19,15 +20,21 @@ constexpr std::array all_commands{
     chat_command_help{"help", "", "what can be typed here"},
     chat_command_help{"new", "", "a new session"},
     chat_command_help{"sessions", "", "the newest sessions"},
-    chat_command_help{"resume", "[ID]", "go on with a session"},
+    chat_command_help{"resume", "[ID|WORDS]",
+                      "go on with a session, by its id or title"},
     chat_command_help{"title", "TEXT", "what lists call this session"},
     chat_command_help{"model", "[NAME]", "which model answers"},
     chat_command_help{"agent", "[NAME]", "which agent works"},
+    chat_command_help{"approve", "[ask|all|none]",
+                      "who decides about calls that change something"},
     chat_command_help{"tools", "", "what the agent may use"},
     chat_command_help{"prompts", "",
                       "texts of servers; /SERVER__NAME sends one"},
     chat_command_help{"output", "[N]",
                       "what the last call wrote; 2: the one before it"},
+    chat_command_help{"diff", "[FILE]", "what this session changed in files"},
+    chat_command_help{"undo", "",
+                      "take back what the last turn changed in files"},
     chat_command_help{"plan", "", "the plan of this session"},
     chat_command_help{"context", "", "what the model has been told"},
     chat_command_help{"cost", "", "tokens of this session"},
@@ -103,13 +110,26 @@ std::string chat_help() {
 }
 
 std::string no_such_command(std::string_view word) {
-  std::string out = "there is no /" + std::string{word};
-  const auto near = std::ranges::find_if(all_commands, [&](const auto& x) {
-    return !word.empty() && x.word.starts_with(word.substr(0, 2));
-  });
-  if (near != all_commands.end())
-    out += "; did you mean /" + std::string{near->word} + "?";
-  return out + (near != all_commands.end() ? " " : ": ") + "/help lists all";
+  std::vector<std::string> names;
+  for (const auto& x : all_commands) names.emplace_back(x.word);
+  auto meant = nearest(word, names);
+  for (const auto& x : names)
+    if (meant.empty() && word.size() > 1 && x.starts_with(word.substr(0, 2)))
+      meant = x;
+  const auto out = "there is no /" + std::string{word};
+  return meant.empty() ? out + ": /help lists all"
+                       : out + "; did you mean /" + meant + "? /help lists all";
+}
+
+bool wants_terminal(std::string_view command) {
+  static const std::unordered_set<std::string_view> programs{
+      "vi",   "vim",  "nvim", "view",    "nano", "pico",   "emacs", "micro",
+      "hx",   "less", "more", "most",    "man",  "info",   "top",   "htop",
+      "btop", "tig",  "mc",   "lazygit", "ssh",  "screen", "tmux",  "fzf"};
+  if (command.find_first_of("|<>&;") != command.npos) return false;
+  auto name = command.substr(0, command.find_first_of(blanks));
+  name.remove_prefix(name.rfind('/') + 1);  // npos + 1 is 0
+  return programs.contains(name);
 }
 
 std::vector<std::string> mentioned_files(std::string_view text) {

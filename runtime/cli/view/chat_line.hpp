@@ -41,6 +41,10 @@ std::string chat_help();
 /// "there is no /hepl; did you mean /help?"
 std::string no_such_command(std::string_view word);
 
+/// Whether a command is a program that draws on the whole terminal, or talks to
+/// who sits there.
+bool wants_terminal(std::string_view command);
+
 /// The files that a text names: words behind an '@' at the beginning of a
 /// word; @"with blanks" too. In order, each once.
 std::vector<std::string> mentioned_files(std::string_view text);

@@ -35,9 +35,14 @@ void add_session(context_use& x, const storage::session_snapshot& said) {
 std::string context_text(const context_use& x) {
   const auto sum = x.instructions + x.tools + x.summary + x.person + x.model +
                    x.outputs + x.waits;
-  auto out = "The window holds about " + short_count(sum);
+  const bool fits = x.window == 0 || sum <= x.window;
+  auto out = (fits ? "The window holds about " : "All of it is about ") +
+             short_count(sum);
   if (x.window == 0)
     out += " tokens; how many the model takes is not known\n";
+  else if (!fits)
+    out += " tokens, and the model takes " + short_count(x.window) +
+           " of them at most\n";
   else
     out += " of " + short_count(x.window) + " tokens (" +
            std::to_string(sum * 100 / x.window) + "%)\n";
@@ -54,7 +59,7 @@ std::string context_text(const context_use& x) {
   line("what the model said", x.model);
   line("what tools gave back", x.outputs);
   line("goes with your next words", x.waits);
-  if (x.window > 0 && sum > x.window)
+  if (!fits)
     out +=
         "What is too much is left out, the oldest first. /compact makes a "
         "summary of it.\n";

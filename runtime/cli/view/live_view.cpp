@@ -65,7 +65,7 @@ bool live_view::may_end_text(const event& x) {
 /// What is held of the text; it goes on at most in a new line.
 void live_view::pause_text(screen_writes& out) {
   pauses_.reset();
-  flows_ = false;
+  flows_ = speaks_ = false;
   if (!screen_.in_text()) markdown_.broken(below_lines_ || next_text_);
   show_text(out, markdown_.pause(columns_));
 }
@@ -136,12 +136,14 @@ screen_writes live_view::on(const event& x, time_point now,
   // Nothing waits there, and the line ends with all of its words.
   if (!lines.empty() && !options_.status && in_line()) pause_text(out);
   show_lines(out, lines);
+  show_notes(out);
   return out;
 }
 
 void live_view::on_text(screen_writes& out, std::string_view content) {
   if (!options_.live_text) return;
   shown_ += content;
+  speaks_ = speaks_ || (options_.out_terminal && !says_nothing(content));
   if (!options_.out_terminal) return show_text(out, std::string{content});
   std::string piece = std::exchange(half_end_, false) ? "\r" : "";
   piece += content;
@@ -167,7 +169,8 @@ void live_view::show_text(screen_writes& out, std::string text) {
 
 void live_view::show_lines(screen_writes& out, std::string_view lines) {
   if (lines.empty()) return;
-  write_lines(out, std::exchange(held_, {}) + std::string{lines});
+  write_lines(out, std::exchange(held_, {}) + std::exchange(notes_, {}) +
+                       std::string{lines});
 }
 
 void live_view::write_lines(screen_writes& out, std::string_view lines) {
@@ -181,6 +184,19 @@ screen_writes live_view::interject(std::string_view text) {
   screen_writes out;
   if (!text.empty()) write_lines(out, text);
   return out;
+}
+
+screen_writes live_view::note(std::string_view lines, std::size_t columns) {
+  screen_writes out;
+  notes_ += wrapped(std::string{lines}, columns);
+  show_notes(out);
+  return out;
+}
+
+void live_view::show_notes(screen_writes& out) {
+  constexpr std::size_t most = 64u << 10;
+  if (notes_.empty() || (speaks_ && notes_.size() < most)) return;
+  write_lines(out, std::exchange(notes_, {}));
 }
 
 screen_writes live_view::leave_line() {
@@ -203,6 +219,7 @@ screen_writes live_view::tick(time_point now, view_size size) {
     if (!screen_.in_text()) pause_text(out);
     release(out);
   }
+  show_notes(out);
   append(out, draw(now, size));
   return out;
 }
@@ -220,6 +237,7 @@ screen_writes live_view::finish(const std::optional<std::string>& answer) {
     if (!text.ends_with('\n')) text += '\n';
     show_text(out, text);
   }
+  show_notes(out);
   if (options_.stats)
     append(out, screen_.lines(wrapped(stats_.to_text(), columns_)));
   return out;

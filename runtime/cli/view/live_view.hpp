@@ -32,6 +32,7 @@ class live_view : public work_view {
 
   screen_writes tick(time_point now, view_size size) override;
   screen_writes interject(std::string_view text) override;
+  screen_writes note(std::string_view lines, std::size_t columns) override;
   screen_writes leave_line() override;
 
   /// After the last event. `answer`: what is to stand on standard output;
@@ -50,6 +51,7 @@ class live_view : public work_view {
   void show_text(screen_writes& out, std::string text);
   void show_lines(screen_writes& out, std::string_view lines);
   void write_lines(screen_writes& out, std::string_view lines);
+  void show_notes(screen_writes& out);
 
   task_view& run_;
   run_stats stats_;
@@ -61,6 +63,8 @@ class live_view : public work_view {
   bool next_text_ = false;    ///< and what comes is that of another step
   bool half_end_ = false;     ///< a '\r' came, and what follows is not known
   bool flows_ = false;        ///< text goes on in its open line
+  bool speaks_ = false;       ///< an answer is being written here
+  std::string notes_;         ///< lines that wait for its end
   std::optional<time_point> pauses_;  ///< since then it may have ended
   std::string held_;  ///< lines that wait for the end of a sentence
   time_point held_since_{};

@@ -90,6 +90,12 @@ std::string mcp_preview_hint(const std::string& server,
          tables;
 }
 
+std::string mcp_difference_text(const mcp::change& x) {
+  std::string out;
+  add_difference(out, x.before.shown, mcp::shown_text(x.now));
+  return out;
+}
+
 std::string mcp_changes_text(
     const std::vector<mcp::change>& all,
     const std::function<std::string(const mcp::tool_def&)>& effect) {

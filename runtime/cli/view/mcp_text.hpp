@@ -53,6 +53,10 @@ std::string mcp_changes_text(
     const std::vector<mcp::change>& all,
     const std::function<std::string(const mcp::tool_def&)>& effect);
 
+/// The lines in which a tool that is another one differs from what was
+/// approved.
+std::string mcp_difference_text(const mcp::change& x);
+
 /// Tools that could show what a call would do before it is approved, and what
 /// the configuration has to say for that; empty: there is none, or it does.
 std::string mcp_preview_hint(const std::string& server,

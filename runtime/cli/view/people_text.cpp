@@ -63,6 +63,18 @@ std::string without_advice(std::string_view message) {
   return std::string{message.substr(0, end)};
 }
 
+std::string for_people(std::string_view message) {
+  constexpr std::string_view worker = "the tool's worker was lost: ";
+  constexpr std::string_view server = "the server ";
+  constexpr std::string_view lost = " was lost: ";
+  if (!message.starts_with(worker)) return without_advice(message);
+  message.remove_prefix(worker.size());
+  const auto why = message.find(lost);
+  if (message.starts_with(server) && why != message.npos)
+    message = message.substr(0, why + lost.size() - 2);
+  return without_advice(message);
+}
+
 std::string for_people(const error& x) {
   constexpr std::string_view cut =
       "the runtime stopped while this call was under way";
@@ -74,7 +86,7 @@ std::string for_people(const error& x) {
   constexpr std::string_view why = " are not valid: ";
   if (x.code != errc::invalid_arguments ||
       !x.message.starts_with("the arguments of "))
-    return without_advice(x.message);
+    return for_people(x.message);
   const auto at = x.message.find(why);
   return "not called: the model's arguments are not valid" +
          (at == x.message.npos

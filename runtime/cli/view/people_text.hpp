@@ -16,6 +16,7 @@ namespace riffle::cli {
 
 /// Why a call failed, in words for a person.
 std::string for_people(const error& x);
+std::string for_people(std::string_view message);
 
 /// The same, of the text alone.
 std::string without_advice(std::string_view message);

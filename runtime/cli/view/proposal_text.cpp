@@ -4,9 +4,11 @@
 #include <string_view>
 #include <utility>
 
+#include "actors/core/always_scope.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/call_text.hpp"
 #include "runtime/cli/view/diff_lines.hpp"
+#include "runtime/cli/view/json_text.hpp"
 #include "runtime/cli/view/session_text.hpp"
 #include "runtime/service/views.hpp"
 #include "runtime/storage/for_later.hpp"
@@ -83,17 +85,19 @@ std::string whole_text(const service::proposal_view& view, wall_time now) {
   const auto& by = view.replaced_by;
   std::string out = safe_line(x.what.id.value, 64) + "  " +
                     service::status_of(view, now) + "  " + about(x, 500) + "\n";
-  if (is_call(x)) append_lines(out, x.what.arguments);
+  if (is_call(x)) append_lines(out, readable_json(x.what.arguments));
   append_lines(out, is_call(x) ? x.what.preview : x.what.summary);
   append_member(out, "reason:   ", safe_line(x.what.reason, 500));
   append_member(out, "session:  ", safe_line(x.what.session.value, 128));
   append_member(out, "folder:   ", safe_line(x.what.folder, 500));
+  const auto reach = std::string{core::reach_of_pattern(x.what.pattern)};
   if (x.what.can_always)
     append_member(out, "always:   ",
                   "call" +
                       (x.what.pattern.empty()
                            ? std::string{}
-                           : ", pattern " + safe_line(x.what.pattern, 200)) +
+                           : ", pattern " + safe_line(x.what.pattern, 200) +
+                                 (reach.empty() ? "" : " (" + reach + ")")) +
                       ", tool");
   append_member(out, "replaces: ", safe_line(x.what.replaces.value, 64));
   append_member(out, "now:      ", safe_line(by.value, 64));
@@ -109,7 +113,7 @@ std::string whole_text(const service::proposal_view& view, wall_time now) {
   append_member(out, "decision: ", decided);
   if (!x.decided->arguments.empty()) {
     out += "with these arguments instead:\n";
-    append_lines(out, x.decided->arguments);
+    append_lines(out, readable_json(x.decided->arguments));
   }
   if (by.empty())
     append_member(out, "done by:  ", safe_line(x.executed_by.value, 64));

@@ -123,6 +123,8 @@ void run_report::on(const event& x) {
     if (waits) ++proposed_;
   } else if (const auto* step = std::get_if<events::usage>(&x.body)) {
     add(told_, step->tokens);
+    last_output_tokens_ =
+        step->tokens.estimated ? 0 : step->tokens.output_tokens;
   } else if (const auto* f = std::get_if<events::failure>(&x.body)) {
     failure_ = f->err;
   } else if (const auto* a = std::get_if<events::final_answer>(&x.body)) {

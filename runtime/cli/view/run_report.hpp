@@ -40,6 +40,10 @@ class run_report {
   [[nodiscard]] const std::string& answer() const noexcept { return answer_; }
   /// The provider cut the answer off.
   [[nodiscard]] bool truncated() const noexcept { return truncated_; }
+  /// Tokens of the model's last words, as it counts them; 0: it did not say.
+  [[nodiscard]] std::uint64_t last_output_tokens() const noexcept {
+    return last_output_tokens_;
+  }
   [[nodiscard]] const std::string& session() const noexcept { return session_; }
   /// The error that the run ended with.
   [[nodiscard]] std::optional<error> failure() const;
@@ -71,6 +75,7 @@ class run_report {
   std::string session_;
   std::string answer_;
   bool truncated_ = false;
+  std::uint64_t last_output_tokens_ = 0;
   std::optional<error> failure_;
   std::optional<events::run_finished> finished_;
   std::uint32_t unasked_ = 0;

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "actors/run/recovery.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/service/views.hpp"
@@ -218,8 +219,12 @@ std::string conversation_text(const storage::session_snapshot& x,
            to_string(r.started) + ", " + service::state_of(r, interrupted) +
            "\n";
     bool said = false;
-    for (const auto& m : x.messages) {
+    for (auto m : x.messages) {
       if (m.run != r.id) continue;
+      // What a person said by it, not the words for the model.
+      if (r.task == sum_up_task && m.role == storage::message_role::user &&
+          m.text.find(sum_up_context) != m.text.npos)
+        m.text = sum_up_task;
       append_message(out, all, m);
       said = true;
     }

@@ -13,8 +13,8 @@
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/cli/view/approval_picture.hpp"
-#include "runtime/cli/view/call_text.hpp"
 #include "runtime/cli/view/diff_lines.hpp"
+#include "runtime/cli/view/json_text.hpp"
 #include "runtime/cli/view/people_text.hpp"
 #include "runtime/cli/view/plan_text.hpp"
 
@@ -148,7 +148,7 @@ std::string trace_writer::spelled(std::string name) const {
 /// The tool's name stands out.
 std::string trace_writer::named(const std::string& label) const {
   if (!options_.color) return label;
-  const auto end = std::min(label.find_first_of(":@ "), label.size());
+  const auto end = std::min(label.find_first_of(":@"), label.size());
   return "\x1b[1m" + label.substr(0, end) + "\x1b[0m" + label.substr(end);
 }
 
@@ -188,16 +188,18 @@ std::string trace_writer::on(const events::step_restarted& x, wall_time) {
 }
 
 std::string trace_writer::on(const events::tool_call& x, wall_time at) {
-  auto label = spelled(call_label(x));
+  auto words = words_of(x);
+  auto label = spelled(words.on(x.node));
   std::string out;
   if (verbose()) {
     const auto& arguments =
         x.arguments.empty() ? x.arguments_text : x.arguments;
     out = tag("CALL") + safe_line(x.tool, 64) + " " +
-          safe_line(arguments, longest_detail) + "\n";
+          safe_line(exact_text(readable_json(arguments)), longest_detail) +
+          "\n";
   }
   open_.insert_or_assign(
-      x.id, open_call{std::move(label), x.tool, at, !x.node.empty()});
+      x.id, open_call{std::move(words), std::move(label), at, !x.node.empty()});
   return out;
 }
 
@@ -213,8 +215,7 @@ std::string trace_writer::on(const events::tool_progress& x, wall_time at) {
   if (const auto node = text.find(place); call.moves && call.shown.us == 0 &&
                                           text.starts_with("attempt ") &&
                                           node != std::string::npos)
-    call.label =
-        label_on(call.label, call.tool, text.substr(node + place.size()));
+    call.label = spelled(call.words.on(text.substr(node + place.size())));
   call.shown = at;
   const auto rest = " (" + text + ")";
   return tag("TOOL") + named(cut(call.label, rest)) + rest + "\n";
@@ -226,7 +227,7 @@ void trace_writer::name_place(const events::tool_result& x) {
   const auto node = result_node(x.metadata);
   if (found == open_.end() || !found->second.moves || node.empty()) return;
   auto& call = found->second;
-  call.label = label_on(call.label, call.tool, node);
+  call.label = spelled(call.words.on(node));
 }
 
 std::string trace_writer::on(const events::tool_result& x, wall_time) {
@@ -237,7 +238,7 @@ std::string trace_writer::on(const events::tool_result& x, wall_time) {
   const bool told = denied_.erase(x.id) > 0 &&
                     (x.how == outcome::denied || x.how == outcome::cancelled);
   const auto call = open_.extract(x.id);
-  const bool silent = call && good && speaks_for_itself(call.mapped().tool);
+  const bool silent = call && good && speaks_for_itself(x.tool);
   const bool stopped = is_stopped(x) && !verbose();
   if (stopped && x.attempts == 0) {
     if (!told) ++not_begun_;
@@ -324,7 +325,7 @@ std::string trace_writer::on(const events::retry& x, wall_time) {
   // The reason says where it was, the result where it will have been.
   const auto call = x.id ? open_.find(*x.id) : open_.end();
   if (call != open_.end()) {
-    call->second.label = label_on(call->second.label, call->second.tool, "");
+    call->second.label = spelled(call->second.words.on(""));
     call->second.moves = true;
     call->second.shown = {};  // where it runs now is said next
   }
@@ -343,7 +344,7 @@ std::string trace_writer::on(const events::retry& x, wall_time) {
          (core::is_rate_refusal(x.reason) ? " was refused" : " failed") +
          (same   ? " the same way"
           : told ? ""
-                 : ": " + safe_line(x.reason, longest_message)) +
+                 : ": " + safe_line(for_people(x.reason), longest_message)) +
          "; again in " + short_duration(x.delay_ms) + "\n";
 }
 

@@ -14,6 +14,7 @@
 
 #include "messages/event.hpp"
 #include "runtime/cli/options.hpp"
+#include "runtime/cli/view/call_text.hpp"
 
 namespace riffle::cli {
 
@@ -64,8 +65,8 @@ class trace_writer {
                                          const std::string& changed,
                                          std::string_view how) const;
   struct open_call {
-    std::string label;  ///< "read: README.md"
-    std::string tool;
+    call_words words;
+    std::string label;   ///< "read: README.md"
     wall_time shown;     ///< when a line about it was shown last
     bool moves = false;  ///< a node has it, or was to have it
   };

@@ -32,6 +32,12 @@ class work_output {
   /// Text for the person between what is shown; the last line may be open.
   void interject(std::string_view text) { write(view_->interject(text)); }
 
+  /// The same about what goes on beside the work: an answer that is being
+  /// written is not broken by it.
+  void note(std::string_view lines) {
+    write(view_->note(lines, err_.columns()));
+  }
+
   /// Somebody else writes to standard error now.
   void hide_status() { write(view_->hide_status()); }
 

@@ -49,6 +49,10 @@ class work_view {
   virtual screen_writes interject(std::string_view text) {
     return screen_.lines(text);
   }
+  /// Whole lines about what goes on beside the work, not within an answer.
+  virtual screen_writes note(std::string_view lines, std::size_t columns) {
+    return show(std::string{lines}, columns);
+  }
   /// For standard output.
   screen_writes answer(std::string_view text);
   /// What a model answered, as it goes there: at a terminal harmless, and its

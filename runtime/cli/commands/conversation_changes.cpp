@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+// "/diff" and "/undo": what a session did to files, shown and taken back.
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/base/text.hpp"
+#include "runtime/cli/commands/conversation.hpp"
+#include "runtime/cli/terminal/confirm.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/waiting_log.hpp"
+#include "runtime/cli/view/changes_text.hpp"
+#include "runtime/cli/view/session_text.hpp"
+#include "runtime/service/file_changes.hpp"
+#include "runtime/service/run_folder.hpp"
+#include "runtime/service/stored_request.hpp"
+#include "tools/builtin/files/take_back.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+/// Bytes of diffs that a terminal is given at once.
+constexpr std::size_t most_shown = 256u << 10;
+
+using service::taken_back;
+
+bool is_in(const run_id& run, const std::vector<run_id>& all) {
+  return std::ranges::find(all, run) != all.end();
+}
+
+/// The newest run whose changes stand; nothing: none do.
+const storage::run_record* newest_changed(const session_snapshot& whole,
+                                          const session_changes& all,
+                                          const taken_back& before) {
+  for (auto i = whole.runs.size(); i-- > 0;) {
+    const auto& run = whole.runs[i];
+    const bool changed =
+        std::ranges::find(all.files, run.id, &file_change::run) !=
+        all.files.end();
+    if (changed && !is_in(run.id, before.runs)) return &run;
+  }
+  return nullptr;
+}
+
+session_changes only_of(const session_changes& all, const run_id& run) {
+  session_changes out;
+  for (const auto& x : all.files)
+    if (x.run == run) out.files.push_back(x);
+  for (const auto& x : all.others)
+    if (x.run == run) out.others.push_back(x);
+  return out;
+}
+
+std::vector<tools::made_change> made_by(const changed_file& x) {
+  std::vector<tools::made_change> out;
+  for (const auto* one : x.calls)
+    out.push_back({one->path, one->diff, one->before, one->after});
+  return out;
+}
+
+/// What is to be done, or why it cannot be.
+struct undo_plan {
+  std::vector<tools::earlier_file> files;
+  std::vector<std::string> problems;
+};
+
+undo_plan undo_of(const session_changes& turn,
+                  const std::filesystem::path& workspace) {
+  undo_plan out;
+  for (const auto& x : by_file(turn)) {
+    const auto away = std::ranges::find_if(
+        x.calls, [](const auto* one) { return !one->node.empty(); });
+    if (away != x.calls.end()) {
+      out.problems.push_back(x.path + " was changed on the node " +
+                             (*away)->node);
+      continue;
+    }
+    auto was = tools::earlier(workspace, made_by(x));
+    if (was && !was->done)
+      out.files.push_back(std::move(*was));
+    else if (!was)
+      out.problems.push_back(std::move(was.error()));
+  }
+  return out;
+}
+
+expected<void> record(runtime& rt, const session_id& session,
+                      const taken_back& x) {
+  return rt.set_state(session, service::taken_back_key, service::json_of(x));
+}
+
+std::filesystem::path place_of(const storage::run_record& run,
+                               const config::config& settings) {
+  auto own = service::workspace_of(run);
+  if (own.empty()) own = settings.tools.of("write").workspace;
+  return own;
+}
+
+std::string question_of(const storage::run_record& run, const undo_plan& x) {
+  return "Take back what \"" + safe_line(run.task, 60) + "\" changed in " +
+         counted(x.files.size(), "file") + "?";
+}
+
+std::vector<std::string> names_of(const session_changes& turn) {
+  std::vector<std::string> out;
+  for (const auto& one : by_file(turn)) out.push_back(safe_line(one.path, 200));
+  return out;
+}
+
+}  // namespace
+
+void conversation::diff(const std::string& file) {
+  const auto whole = snapshot();
+  if (!whole) return note("Nothing yet.");
+  const auto all = rt_->file_changes(*whole);
+  if (!all) return complain(all.error());
+  const auto before = service::taken_back_of(whole->state);
+  const auto files = by_file(*all, file, before.runs);
+  auto text = changes_text(files, color_);
+  if (text.size() > most_shown) {
+    text.resize(text.rfind('\n', most_shown) + 1);
+    text += "… and more: 'riffle sessions diff " + session_->value +
+            "' shows all, /diff FILE one file\n";
+  }
+  if (files.empty())
+    note(file.empty() ? "No call of write or edit has changed a file."
+                      : "No call of write or edit has changed " +
+                            safe_line(file, 200) + ".");
+  write(text);
+  if (!before.runs.empty())
+    note("Without what was taken back: " + counted(before.runs.size(), "turn") +
+         ".");
+  if (const auto more = others_text(all->others); !more.empty()) note(more);
+}
+
+/// Of the newest turn whose changes stand: all of them or none.
+void conversation::undo(interrupts& signals) {
+  const auto whole = snapshot();
+  const auto all = whole ? rt_->file_changes(*whole) : session_changes{};
+  if (!all) return complain(all.error());
+  auto act = whole ? service::taken_back_of(whole->state) : taken_back{};
+  const auto* run = whole ? newest_changed(*whole, *all, act) : nullptr;
+  if (run == nullptr) return note("There is no change to take back.");
+  const auto& newest = whole->runs.back();
+  if (newest.state == storage::run_state::active)
+    return note(
+        "A run of this session has not ended: 'riffle sessions resume " +
+        short_id(session_->value) + "' finishes it, '… forget' ends it.");
+  if (const auto here = service::check_folder(
+          folder_of(*run), "session " + short_id(session_->value));
+      !here)
+    return complain(here.error());
+  const auto turn = only_of(*all, run->id);
+  const auto workspace = place_of(*run, settings_);
+  const auto plan = undo_of(turn, workspace);
+  for (const auto& x : plan.problems) note(safe_line(x, 300));
+  if (!plan.problems.empty())
+    return note("Nothing was taken back: it is all of a turn, or none of it.");
+  for (const auto& x : plan.files) write(colored_diff(x.diff, color_));
+  if (const auto more = others_text(turn.others); !more.empty()) note(more);
+  prompt_.pause();
+  const held_log log{io_.log};
+  const auto stopped = [&] { return signals.asked_to_stop(); };
+  if (!plan.files.empty() &&
+      !confirm(question_of(*run, plan), prompt_.keyboard(), stopped, io_))
+    return note("Nothing was taken back.");
+  // The question may have stood for long.
+  const auto now = snapshot();
+  if (now) act = service::taken_back_of(now->state);
+  if (!now || now->runs.back().id != newest.id || is_in(run->id, act.runs))
+    return note("The session went on elsewhere: nothing was taken back.");
+  if (const auto done = tools::put_back(workspace, plan.files); !done)
+    return io_.complain(done.error() + ": the turn was not taken back");
+  // Until it is on record it can be done again, as after a kill.
+  const auto names = names_of(turn);
+  if (const auto kept = record(*rt_, *session_,
+                               service::with(act, run->id, newest.id, names));
+      !kept) {
+    complain(kept.error());
+    return note(
+        "The files are as before that turn, which is not on record: "
+        "/undo puts it there.");
+  }
+  note("Taken back: " + join_some(names, 10) +
+       ". The model is told of it with your next task.");
+}
+
+}  // namespace riffle::cli

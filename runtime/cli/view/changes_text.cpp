@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/view/changes_text.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "runtime/base/text.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/view/diff_lines.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+constexpr std::size_t longest_path = 500;
+constexpr std::size_t most_named = 5;
+
+std::string plain_path(const std::string& path) {
+  return std::filesystem::path{path}.lexically_normal().string();
+}
+
+bool is_called(std::string_view path, const std::string& name) {
+  return path == name || (path.ends_with(name) && path.size() > name.size() &&
+                          path[path.size() - name.size() - 1] == '/');
+}
+
+/// Without the names, which stand above it.
+std::string_view hunks_of(std::string_view diff) {
+  if (diff.starts_with("@@ ")) return diff;
+  const auto at = diff.find("\n@@ ");
+  return at == diff.npos ? std::string_view{} : diff.substr(at + 1);
+}
+
+std::string head_of(const changed_file& x) {
+  std::uint64_t added = 0;
+  std::uint64_t removed = 0;
+  for (const auto* one : x.calls) {
+    added += one->added;
+    removed += one->removed;
+  }
+  auto out = safe_line(x.path, longest_path) + "  +" + std::to_string(added) +
+             " -" + std::to_string(removed);
+  if (x.calls.front()->before.empty() && !x.calls.front()->after.empty())
+    out += ", new";
+  if (x.calls.size() > 1) out += ", " + counted(x.calls.size(), "change");
+  if (const auto& node = x.calls.back()->node; !node.empty())
+    out += ", on " + safe_line(node, 64);
+  return out;
+}
+
+}  // namespace
+
+std::vector<changed_file> by_file(const session_changes& all,
+                                  std::string_view only,
+                                  const std::vector<run_id>& but_of) {
+  const auto wanted =
+      only.empty() ? std::string{} : plain_path(std::string{only});
+  std::vector<changed_file> out;
+  for (const auto& x : all.files) {
+    if (std::ranges::find(but_of, x.run) != but_of.end()) continue;
+    auto path = plain_path(x.path);
+    if (!wanted.empty() && !is_called(path, wanted)) continue;
+    auto known = std::ranges::find(out, path, &changed_file::path);
+    if (known == out.end())
+      known = out.insert(out.end(), {std::move(path), {}});
+    known->calls.push_back(&x);
+  }
+  return out;
+}
+
+std::string colored_diff(std::string_view diff, bool color) {
+  std::string out;
+  for_each_line(diff, [&](std::string_view line) {
+    const auto safe = safe_text(line);
+    const auto paint = color ? paint_of(line) : std::string_view{};
+    out.append(paint).append(safe).append(paint.empty() ? "\n" : "\x1b[0m\n");
+  });
+  return out;
+}
+
+std::string changes_text(const std::vector<changed_file>& files, bool color) {
+  std::string out;
+  for (const auto& x : files) {
+    const auto head = head_of(x);
+    out += (out.empty() ? "" : "\n") +
+           (color ? "\x1b[1m" + head + "\x1b[0m\n" : head + "\n");
+    for (const auto* one : x.calls) {
+      out += colored_diff(hunks_of(one->diff), color);
+      if (one->cut)
+        out += "[the log holds only a part of this change: +" +
+               std::to_string(one->added) + " -" +
+               std::to_string(one->removed) + " lines in all]\n";
+    }
+  }
+  return out;
+}
+
+std::string others_text(const std::vector<other_call>& others) {
+  if (others.empty()) return {};
+  std::vector<std::string> names;
+  for (const auto& x : others) {
+    auto name = safe_line(x.tool, 64);
+    if (!x.title.empty()) name += " (" + safe_line(x.title, 60) + ")";
+    if (std::ranges::find(names, name) == names.end())
+      names.push_back(std::move(name));
+  }
+  return "Only calls of write and edit are known; these may have changed "
+         "more: " +
+         join_some(names, most_named);
+}
+
+}  // namespace riffle::cli

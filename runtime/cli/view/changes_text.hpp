@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What a session changed in files, for people. Pure.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/service/requests.hpp"
+
+namespace riffle::cli {
+
+/// The changes of one file, in order.
+struct changed_file {
+  std::string path{};  ///< without detours
+  std::vector<const file_change*> calls{};
+};
+
+/// In the order of their first change. `only`: this file, by its path or the
+/// end of it; empty: all. Without those of the runs `but_of`. They refer to
+/// `all`.
+std::vector<changed_file> by_file(const session_changes& all,
+                                  std::string_view only = {},
+                                  const std::vector<run_id>& but_of = {});
+
+/// Each file with its lines added and removed, and its diffs one behind the
+/// other.
+std::string changes_text(const std::vector<changed_file>& files, bool color);
+
+/// A unified diff, each line harmless for a terminal.
+std::string colored_diff(std::string_view diff, bool color);
+
+/// What the log cannot tell: which calls may have changed more. Empty: none.
+std::string others_text(const std::vector<other_call>& others);
+
+}  // namespace riffle::cli
