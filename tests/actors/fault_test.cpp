@@ -25,14 +25,17 @@ bool of_the_process(const std::string& handler) {
          handler.starts_with("command_inbox.") ||
          handler.starts_with("session_store.") ||
          handler.starts_with("volley_scheduler.") ||
-         handler.starts_with("plan_executor.");
+         handler.starts_with("plan_executor.") ||
+         handler.starts_with("call_host.") ||
+         handler.starts_with("cluster_gate.") ||
+         handler.starts_with("remote_worker.");
 }
 
 /// Names of all handlers of run actors, read from the shells themselves.
 std::set<std::string> handlers_in_sources() {
   std::set<std::string> names;
   const std::regex call{
-      R"re((?:run\(|handle<[\w:]+>\(self, )"([a-z_]+\.[a-z_]+)")re"};
+      R"re(handle(?:_request)?<[^()]*>\(\s*self,\s*"([a-z_]+\.[a-z_]+)")re"};
   const std::filesystem::path folder{RIFFLE_SOURCE_DIR "/actors"};
   for (const auto& file :
        std::filesystem::recursive_directory_iterator{folder}) {

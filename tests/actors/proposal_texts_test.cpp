@@ -10,10 +10,10 @@ using Catch::Matchers::EndsWith;
 
 namespace {
 
-std::string told(const std::string& why) {
+std::string told(const std::string& why, errc code = errc::approval_denied) {
   call_result x;
   x.how = outcome::denied;
-  x.err = error{errc::approval_denied, "dispatcher", why, false, {}};
+  x.err = error{code, "dispatcher", why, false, {}};
   return told_text(x, 1000);
 }
 
@@ -30,12 +30,14 @@ std::string denied_by_user(const std::string& reason) {
 TEST_CASE("advice to a model is no part of what people read of a denial") {
   for (const std::string& why :
        {std::string{nobody_there}, std::string{not_allowed},
-        std::string{expired}, denied_by_user("")}) {
+        denied_by_user("")}) {
     CAPTURE(why);
     CHECK_THAT(why, !Contains("go on without it"));
     CHECK_THAT(told(why),
                EndsWith(why + "; go on without it, or say what you would do"));
   }
+  CHECK_THAT(told(expired, errc::approval_expired),
+             EndsWith("; go on without it, or say what you would do"));
   storage::proposal_record waits;
   waits.id = proposal_id{"prop_1"};
   CHECK_THAT(proposed(waits), !Contains("Go on without it"));
@@ -43,6 +45,12 @@ TEST_CASE("advice to a model is no part of what people read of a denial") {
   // A person's own words are enough.
   CHECK_THAT(told(denied_by_user("use a copy")),
              EndsWith("denied by user: use a copy"));
+}
+
+TEST_CASE("what a tool says in the words of a decision gets no advice") {
+  for (const std::string why :
+       {"denied by policy", "needs approval, proposal 7: ask your admin"})
+    CHECK_THAT(told(why, errc::tool_execution_error), EndsWith(why));
 }
 
 TEST_CASE("who changed a call's arguments is not told that they did") {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The journal refuses writes for a while: runs are suspended, then go on.
+#include <algorithm>
+
 #include "tests/actors/fixture.hpp"
 #include "tests/support/catch.hpp"
 
@@ -63,6 +65,17 @@ std::size_t most_times(const recording_tool& tool) {
   return most;
 }
 
+/// What acted is told as it ended, what did not as nothing that did.
+void check_outcomes(const std::string& log, const recording_tool& tool) {
+  for (const auto& x : events_of(log, "tool_result")) {
+    const auto& result = x.at("data");
+    if (result.at("tool") != tool.spec().name) continue;
+    const bool acted =
+        std::ranges::count(tool.acted, call_id{result.at("id")}) > 0;
+    CHECK(result.at("outcome") == (acted ? "ok" : "interrupted"));
+  }
+}
+
 }  // namespace
 
 TEST_CASE("a run whose write failed goes on when there is room again") {
@@ -90,6 +103,7 @@ TEST_CASE("a run whose write failed goes on when there is room again") {
     CHECK(whole.starts_with(told));
     check_log(whole);
     CHECK(most_times(*s.x.act) <= 1);
+    check_outcomes(whole, *s.x.act);
     check_requests(s.x.provider->requests);
   }
 }

@@ -77,7 +77,7 @@ bool seen(const terminal_program& x, const std::string& text) {
   return out.text().find(text) != std::string::npos;
 }
 
-constexpr auto command =
+constexpr auto long_command =
     "touch made && echo '日本語の長い文字列' 'שלום עולם' and further words of "
     "a "
     "command that needs more than one row on most terminals";
@@ -87,7 +87,7 @@ constexpr auto command =
 TEST_CASE("a question at 60, 80, 110 and 200 columns") {
   if (!riffle::testing::has_terminals())
     return riffle::testing::skip(riffle::testing::no_terminals);
-  const asking_place at{bash(command)};
+  const asking_place at{bash(long_command)};
   const auto [columns, expected] = GENERATE(table<unsigned short, std::string>(
       {{60,
         "[APPROVAL] bash wants to run:\n"
@@ -129,7 +129,7 @@ TEST_CASE("a question at 60, 80, 110 and 200 columns") {
 TEST_CASE("a question follows the size of its terminal") {
   if (!riffle::testing::has_terminals())
     return riffle::testing::skip(riffle::testing::no_terminals);
-  const asking_place at{bash(command)};
+  const asking_place at{bash(long_command)};
   terminal_program riffle{at.folder.path(), {"run", "--no-color", "go"}, 110};
   REQUIRE(riffle.read_next(ends));
   terminal_picture picture{110};

@@ -43,6 +43,21 @@ TEST_CASE("it is said why a command has no pattern") {
       Contains("  p  calls that match make *\n") && !Contains("no pattern"));
 }
 
+TEST_CASE("what a pattern lets run beside its words is said at the question") {
+  const auto* const pattern = GENERATE("pytest *", "go test *", "cargo test *",
+                                       "npm run build *", "make -C lib *");
+  auto about = a_call();
+  about.tool = "bash";
+  about.pattern = pattern;
+  approval_dialog x{about, {}};
+  x.on_line("a");
+  CHECK_THAT(x.prompt(),
+             Contains("  p  calls that match " + std::string{pattern} +
+                      "\n     its words name no file outside of this folder, "
+                      "but it runs what the files\n     here say by then, and "
+                      "that may do anything, anywhere\n"));
+}
+
 TEST_CASE("where lines are read that is said, and what is no answer, too") {
   approval_dialog x{a_call(), {.columns = 60, .rows = 40, .plain = true}};
   CHECK(x.prompt() ==

@@ -355,3 +355,45 @@ TEST_CASE("prompts of a server are listed, and sent as a task") {
   at.type("\x04");
   CHECK(at.finish() == 0);
 }
+
+TEST_CASE("a model without a key is told of before a task is written") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const talk x;
+  std::ofstream{x.folder.path() / "riffle.toml", std::ios::app}
+      << "[models.far]\nbase_url = \"https://example.invalid/v1\"\n"
+         "api_key_env = \"RIFFLE_NO_SUCH_KEY\"\n";
+  terminal_program at{
+      x.folder.path(), {"chat", "--no-color", "-m", "far"}, 110};
+  REQUIRE(at.read_next("/help shows"));
+  REQUIRE(at.read_next("there is no API key for "));
+  REQUIRE(at.read_next("RIFFLE_NO_SUCH_KEY"));
+  REQUIRE(at.read_next("/model chooses another model"));
+  ask(at, "/model second", "model second");
+  say(at, "hello", "The other heard: hello");
+  CHECK(leave(at) == 0);
+}
+
+TEST_CASE(
+    "a session that begins by its name is told of, and one that is near") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const talk x;
+  const auto runs = [&](const std::string& session) {
+    terminal_program at{
+        x.folder.path(), {"run", "--session", session, "go"}, 110};
+    CHECK(at.finish() == 0);
+    return at.written();
+  };
+  const auto has = [](const std::string& text, const std::string& part) {
+    return text.find(part) != text.npos;
+  };
+  CHECK(has(runs("tickets"), "riffle: new session `tickets`\r\n"));
+  CHECK_FALSE(has(runs("tickets"), "new session"));
+  CHECK(has(runs("tickels"), "new session `tickels`; did you mean `tickets`?"));
+  terminal_program at{
+      x.folder.path(), {"chat", "--no-color", "--session", "ticket"}, 110};
+  REQUIRE(at.read_next("new session `ticket`; did you mean `tick"));
+  REQUIRE(at.read_next("/help shows"));
+  CHECK(leave(at) == 0);
+}

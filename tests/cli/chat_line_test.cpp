@@ -26,7 +26,18 @@ TEST_CASE("a line is a task, a command, or one for the shell") {
   CHECK(parse_chat_line("/hepl").what == chat_act::command);
   CHECK(no_such_command("hepl") ==
         "there is no /hepl; did you mean /help? /help lists all");
-  CHECK(no_such_command("xyz") == "there is no /xyz: /help lists all");
+  CHECK(no_such_command("xyzxyz") == "there is no /xyzxyz: /help lists all");
+  CHECK(no_such_command("odel").find("/model?") != std::string::npos);
+  CHECK(no_such_command("undoo").find("/undo?") != std::string::npos);
+  CHECK(no_such_command("contextual").find("/context?") != std::string::npos);
+}
+
+TEST_CASE("programs that draw on the whole terminal are known") {
+  for (const auto* x : {"vi a.cpp", "/usr/bin/less x", "man ls", "top"})
+    CHECK(wants_terminal(x));
+  for (const auto* x : {"cat a", "less x | head", "man ls > x", "make vi", "",
+                        "vi a; make", "violin"})
+    CHECK_FALSE(wants_terminal(x));
 }
 
 TEST_CASE("help names every command") {

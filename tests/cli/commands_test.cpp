@@ -2,6 +2,10 @@
 // Subcommands that need no runtime.
 #include "runtime/cli/commands/commands.hpp"
 
+#include <fstream>
+#include <sys/stat.h>
+#include <thread>
+
 #include <nlohmann/json.hpp>
 
 #include "messages/event_line.hpp"
@@ -100,6 +104,33 @@ TEST_CASE("events check says which file it cannot read") {
     CHECK(c.err.text().find(file.string()) != std::string::npos);
     CHECK(c.out.text().empty());
   }
+}
+
+TEST_CASE("events check waits for no pipe into which nobody writes") {
+  const temp_folder folder;
+  const auto pipe = folder.path() / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  test_console c;
+  events_check_command x;
+  x.file = pipe;
+  CHECK(execute(x, c.io) == 2);
+  CHECK(c.err.text().find("pipe\" did not begin within 5 s") !=
+        std::string::npos);
+}
+
+TEST_CASE("events check reads a pipe to its end") {
+  const temp_folder folder;
+  const auto pipe = folder.path() / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  std::jthread writer{[&] {
+    std::ofstream to{pipe, std::ios::binary};
+    for (const char byte : good_log()) to << byte << std::flush;
+  }};
+  test_console c;
+  events_check_command x;
+  x.file = pipe;
+  CHECK(execute(x, c.io) == 0);
+  CHECK(c.out.text() == "ok: 1 run, 5 events, 0 violations\n");
 }
 
 TEST_CASE("config check reports all mistakes and exits with 2") {

@@ -133,8 +133,10 @@ TEST_CASE("what was typed before is searched") {
           std::vector<std::string>{"> git status!"});
   }
   SECTION("not at all") {
-    CHECK(x.on({key_kind::interrupt, {}}) == editor_event::none);
+    const auto how = GENERATE(key_kind::interrupt, key_kind::editor);  // Ctrl-G
+    CHECK(x.on({how, {}}) == editor_event::none);
     CHECK(x.text() == "draft");
+    CHECK(x.draw("> ", 80, 24).rows == std::vector<std::string>{"> draft"});
   }
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/terminal/list_picker.hpp"
 
+#include <algorithm>
+
 #include "tests/support/catch.hpp"
 
 using namespace riffle::cli;
@@ -49,6 +51,25 @@ TEST_CASE("a list is narrowed by several words") {
     x.on({key_kind::text, key});
   CHECK(x.at() == 2);
   CHECK(x.draw(80, 24, false).back().starts_with("\"one th\": "));
+}
+
+TEST_CASE("a row is found by words that it has no room for, too") {
+  list_picker x{"Which?", {"one…", "two…"}, {"one and all", "two of a kind"}};
+  for (const auto* key : {"k", "i", "n", "d", " ", "t", "w", "o"})
+    x.on({key_kind::text, key});
+  CHECK(x.at() == 1);
+  CHECK(x.draw(80, 24, false)[1] == "> two…");
+}
+
+TEST_CASE("of ten thousand rows each is found, and a screen of them is drawn") {
+  std::vector<std::string> rows;
+  for (int i = 0; i < 10'000; ++i) rows.push_back("row " + std::to_string(i));
+  list_picker x{"Which?", rows};
+  CHECK(x.draw(80, 24, false).size() == 23);
+  for (const auto* key : {"9", "9", "9", "9"}) x.on({key_kind::text, key});
+  CHECK(x.at() == 9'999);
+  CHECK(std::ranges::count(x.numbered(), '\n') == 303);
+  CHECK(x.numbered().find("… 9700 more\n") != std::string::npos);
 }
 
 TEST_CASE("of a long list the part around the chosen one is shown") {

@@ -20,8 +20,8 @@ inline cli::view_options on_terminal() {
 }
 
 /// One run on one terminal.
-struct stage {
-  explicit stage(cli::view_options options, std::size_t width = 80)
+struct live_stage {
+  explicit live_stage(cli::view_options options, std::size_t width = 80)
       : view{options}, picture{width}, columns{width} {}
 
   void write(const cli::screen_writes& all) {

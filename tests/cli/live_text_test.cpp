@@ -10,7 +10,7 @@ using namespace riffle::testing;
 using namespace std::chrono_literals;
 
 TEST_CASE("parallel tools have a line each, as many as fit") {
-  stage s{on_terminal(), 60};
+  live_stage s{on_terminal(), 60};
   s.on(events::step_start{1, 3});
   for (int i = 1; i <= 10'000; ++i) {
     const auto id = std::to_string(i);
@@ -35,7 +35,7 @@ TEST_CASE("parallel tools have a line each, as many as fit") {
 }
 
 TEST_CASE("text goes on in its line while tools work below it") {
-  stage s{on_terminal(), 40};
+  live_stage s{on_terminal(), 40};
   s.on(events::step_start{1, 3});
   s.on(call("call_1", "bash", "Running: make", R"({"command":"make"})"));
   s.on(call("call_2", "bash", "Running: ctest", R"({"command":"ctest"})"));
@@ -72,7 +72,7 @@ TEST_CASE("text that may fill its row ends its line for tools") {
   for (const auto& words : {std::string(40, 'b'), joined}) {
     auto options = on_terminal();
     options.rendered = false;
-    stage s{options, 40};
+    live_stage s{options, 40};
     s.on(events::step_start{1, 3});
     s.on(call("call_1", "bash", "Running: make", R"({"command":"make"})"));
     s.on(events::llm_token{words, 1});
@@ -88,7 +88,7 @@ TEST_CASE("the status line stays below text whose line is open") {
     CAPTURE(words);
     auto options = on_terminal();
     options.rendered = false;
-    stage s{options, 14};
+    live_stage s{options, 14};
     const auto shows = [&s](const char* what) {
       const auto text = s.picture.text();
       INFO(text);
@@ -121,7 +121,7 @@ TEST_CASE("the status line stays below text whose line is open") {
 }
 
 TEST_CASE("what is drawn for another width than the terminal has is one row") {
-  stage s{on_terminal(), 80};
+  live_stage s{on_terminal(), 80};
   s.on(events::step_start{1, 3});
   s.on(call("c", "bash", "Running: " + std::string(60, 'x'), "{}"));
   s.picture.resize(30);  // and nobody has seen it yet
@@ -141,7 +141,7 @@ TEST_CASE("what is drawn for another width than the terminal has is one row") {
 TEST_CASE("a line about a call waits for the end of a sentence") {
   auto options = on_terminal();
   options.rendered = true;
-  stage s{options};
+  live_stage s{options};
   s.on(events::step_start{1, 3});
   s.on(call("c", "read", "Reading a", R"({"path":"a"})"));
   s.on(events::llm_token{"They work while ", 1});
@@ -179,7 +179,7 @@ TEST_CASE("what was said before a call stands above it, however short it is") {
   CAPTURE(words);
   auto options = on_terminal();
   options.rendered = true;
-  stage s{options};
+  live_stage s{options};
   s.on(events::step_start{1, 3});
   s.on(events::llm_token{words, 1});
   s.on(call("c", "read", "Reading a", R"({"path":"a"})"));
@@ -206,7 +206,7 @@ TEST_CASE("what was said before a call stands above it, however short it is") {
 TEST_CASE("an error that came again is counted before what is said then") {
   auto options = on_terminal();
   options.rendered = true;
-  stage s{options};
+  live_stage s{options};
   const auto fails = [&](const std::string& id, std::uint32_t step) {
     s.on(events::step_start{step, 5});
     s.on(call(id, "read", "Reading a", R"({"path":"a"})"));
@@ -229,7 +229,7 @@ TEST_CASE("where traces go elsewhere each text keeps its words together") {
   auto options = on_terminal();
   options.rendered = true;
   options.status = false;
-  stage s{options};
+  live_stage s{options};
   const auto step = [&](std::uint32_t n, const char* text) {
     s.on(events::step_start{n, 3});
     s.on(events::llm_token{text, n});
@@ -248,7 +248,7 @@ TEST_CASE("where traces go elsewhere each text keeps its words together") {
 TEST_CASE("the texts of two steps are two paragraphs") {
   auto options = on_terminal();
   options.rendered = true;
-  stage s{options};
+  live_stage s{options};
   s.on(events::step_start{1, 3});
   s.on(events::llm_token{"Now", 1});
   s.on(events::step_start{2, 3});
@@ -263,7 +263,7 @@ TEST_CASE("the texts of two steps are two paragraphs") {
 TEST_CASE("text that goes on behind a call goes on in its sentence") {
   auto options = on_terminal();
   options.rendered = true;
-  stage s{options};
+  live_stage s{options};
   s.on(events::step_start{1, 3});
   s.on(events::llm_token{"Two tools check both files.\nThey ", 1});
   s.on(call("c", "read", "Reading a", R"({"path":"a"})"));
@@ -282,7 +282,7 @@ TEST_CASE("text that goes on behind a call goes on in its sentence") {
 TEST_CASE("the last word of a text that is stopped stands above the end") {
   auto options = on_terminal();
   options.rendered = true;
-  stage s{options};
+  live_stage s{options};
   s.on(events::step_start{1, 3});
   s.on(events::llm_token{"This is all of it", 1});
   events::failure why;
@@ -298,7 +298,7 @@ TEST_CASE("the last word of a text that is stopped stands above the end") {
 TEST_CASE("a block of code that is cut ends above what says so") {
   auto options = on_terminal();
   options.rendered = true;
-  stage s{options};
+  live_stage s{options};
   s.on(events::step_start{1, 3});
   s.on(events::llm_token{"Look:\n```\nint x;\nint", 1});
   events::failure why;
@@ -317,7 +317,7 @@ TEST_CASE("a block of code that is cut ends above what says so") {
 TEST_CASE("text that stands below traces has one blank line above it") {
   auto options = on_terminal();
   options.rendered = true;
-  stage s{options};
+  live_stage s{options};
   s.on(events::step_start{1, 3});
   s.on(events::llm_token{"I **look** at", 1});
   s.on(call("c", "read", "Reading a", R"({"path":"a"})"));
@@ -338,7 +338,7 @@ well
 TEST_CASE("a question comes behind all that was said before it") {
   auto options = on_terminal();
   options.rendered = true;
-  stage s{options};
+  live_stage s{options};
   s.on(events::step_start{1, 3});
   s.on(events::llm_token{"Now I write", 1});
   s.on(events::llm_token{" it.", 1});
@@ -350,7 +350,7 @@ TEST_CASE("a question comes behind all that was said before it") {
 TEST_CASE("text streams into a pipe as it is, untouched by traces") {
   view_options options;
   options.live_text = true;
-  stage s{options};
+  live_stage s{options};
   s.on(events::step_start{1, 3});
   s.on(events::llm_token{"**one\r\n", 1});
   CHECK(s.out == "**one\r\n");
@@ -368,7 +368,7 @@ TEST_CASE("text streams into a pipe as it is, untouched by traces") {
 TEST_CASE("Ctrl-Z breaks no answer that goes elsewhere than the terminal") {
   view_options options;
   options.live_text = options.status = true;
-  stage s{options};
+  live_stage s{options};
   s.on(events::step_start{1, 3});
   s.on(events::llm_token{"one and", 1});
   s.write(s.view.leave_line());

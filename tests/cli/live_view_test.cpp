@@ -18,7 +18,7 @@ namespace {
 /// A run with text, two tools at once and an answer; `look` sees the picture
 /// at interesting moments.
 template <class F>
-void play(stage& s, F look) {
+void play(live_stage& s, F look) {
   s.on(events::run_started{{"ses_1"}, "default", "m", "do it", 30, {}});
   s.on(events::step_start{1, 30});
   s.tick(100ms);
@@ -60,7 +60,7 @@ void play(stage& s, F look) {
 constexpr auto writes = "writing big.py … 1.2k tokens";
 
 std::string transcript(std::size_t width) {
-  stage s{on_terminal(), width};
+  live_stage s{on_terminal(), width};
   std::string out;
   play(s, [&](const char* when) {
     out.append("== ").append(when).append("\n").append(s.picture.text());
@@ -78,13 +78,13 @@ I look at 日本語.txt first.
 ⠋ the model writes — 1.0s, ~7 tokens
 == two tools
 I look at 日本語.txt first.
-⠹ 2 tools — 1.2s, ~7 tokens
+⠹ 2 tools — 0.2s, ~7 tokens
   Reading 日本語.txt
   Running: make
 == progress
 I look at 日本語.txt first.
 [TOOL] read: 日本語.txt (42 lines, 1.3 KB) — 0.1s
-⠋ Running: make (3/10: linking) — 5.0s, ~7 tokens
+⠋ Running: make (3/10: linking) — 4.0s, ~7 tokens
 == asked again
 I look at 日本語.txt first.
 [TOOL] read: 日本語.txt (42 lines, 1.3 KB) — 0.1s
@@ -110,11 +110,11 @@ TEST_CASE("a run on a terminal of 200 columns shows more of a command") {
 TEST_CASE("the status line never wraps, and nothing of it stays") {
   for (std::size_t width = 1; width < 120; ++width) {
     CAPTURE(width);
-    stage s{on_terminal(), width};
+    live_stage s{on_terminal(), width};
     play(s, [](const char*) {});
     CHECK(s.picture.text().find("waiting") == std::string::npos);
     CHECK(s.picture.text().find("⠹") == std::string::npos);
-    stage alone{on_terminal(), width};
+    live_stage alone{on_terminal(), width};
     alone.on(events::step_start{3, 30});
     alone.on(call("c", "bash", std::string(300, 'x') + "日本語", "{}"));
     for (int i = 1; i < 30; ++i) alone.tick(i * 100ms);
@@ -125,7 +125,7 @@ TEST_CASE("the status line never wraps, and nothing of it stays") {
 }
 
 TEST_CASE("a terminal that becomes narrower shows no rest of the status") {
-  stage s{on_terminal(), 80};
+  live_stage s{on_terminal(), 80};
   s.on(events::step_start{1, 30});
   s.on(call("c", "bash", "Running: " + std::string(60, 'x'), "{}"));
   s.tick(100ms);
@@ -141,7 +141,7 @@ TEST_CASE("a terminal that becomes narrower shows no rest of the status") {
 }
 
 TEST_CASE("the status line is drawn at most ten times a second") {
-  stage s{on_terminal()};
+  live_stage s{on_terminal()};
   s.on(events::step_start{1, 30});
   std::size_t drawn = 0;
   for (int ms = 0; ms < 1000; ms += 3) {
@@ -154,7 +154,7 @@ TEST_CASE("the status line is drawn at most ten times a second") {
 }
 
 TEST_CASE("without terminals nothing is drawn and the answer comes once") {
-  stage s{view_options{}, 80};
+  live_stage s{view_options{}, 80};
   s.columns = 0;
   play(s, [](const char*) {});
   CHECK(s.out == "All is made.\nIt is 👍\n");
@@ -165,13 +165,13 @@ TEST_CASE("without terminals nothing is drawn and the answer comes once") {
 }
 
 TEST_CASE("only the answer's text is on standard output of a terminal") {
-  stage s{on_terminal()};
+  live_stage s{on_terminal()};
   play(s, [](const char*) {});
   CHECK(s.out == "I look at 日本語.txt first. \n\nAll is made.\nIt is 👍\n");
 }
 
 TEST_CASE("withdrawn text is said to be void, and the answer stands whole") {
-  stage s{on_terminal()};
+  live_stage s{on_terminal()};
   s.on(events::step_start{1, 30});
   s.on(events::llm_token{"Half an ans", 1});
   s.on(events::step_restarted{1, 2, "the stream was cut", 2, 2});
@@ -183,14 +183,14 @@ TEST_CASE("withdrawn text is said to be void, and the answer stands whole") {
 
 The answer.
 )");
-  stage silent{on_terminal()};
+  live_stage silent{on_terminal()};
   silent.on(events::step_start{1, 30});
   silent.on(events::step_restarted{1, 2, "cut", 2, 2});
   CHECK(silent.err.find("withdrawn") == std::string::npos);
 }
 
 TEST_CASE("an answer that the text did not give is printed") {
-  stage s{on_terminal()};
+  live_stage s{on_terminal()};
   s.on(events::step_start{1, 30});
   s.on(events::llm_token{"I call complete.", 1});
   s.write(s.view.finish("Done\x1b[2J."));
@@ -198,7 +198,7 @@ TEST_CASE("an answer that the text did not give is printed") {
 }
 
 TEST_CASE("a carriage return between two pieces of text is seen as one end") {
-  stage s{on_terminal()};
+  live_stage s{on_terminal()};
   s.on(events::step_start{1, 30});
   s.on(events::llm_token{"one\r", 1});
   s.on(events::llm_token{"\ntwo\rthree", 1});
@@ -209,14 +209,14 @@ TEST_CASE("a carriage return between two pieces of text is seen as one end") {
 TEST_CASE("reasoning is shown when asked for, a line at a time") {
   auto options = on_terminal();
   options.reasoning = true;
-  stage s{options};
+  live_stage s{options};
   s.on(events::step_start{1, 30});
   s.on(events::llm_reasoning{"First I\nloo", 1});
   CHECK(s.err == "[THINK] First I\n");
   s.on(events::llm_reasoning{"k\x1b[2J", 1});
   s.on(events::llm_token{"Hello", 1});
   CHECK(s.err == "[THINK] First I\n[THINK] look^[[2J\n");
-  stage without{on_terminal()};
+  live_stage without{on_terminal()};
   without.on(events::llm_reasoning{"x\n", 1});
   CHECK(without.err.empty());
   CHECK_FALSE(live_view{view_options{}}.wants_text());
@@ -224,7 +224,7 @@ TEST_CASE("reasoning is shown when asked for, a line at a time") {
 }
 
 TEST_CASE("the status line tells what is waited for") {
-  stage s{on_terminal()};
+  live_stage s{on_terminal()};
   s.on(events::step_start{1, 30});
   const auto line = [&] {
     s.now += 100ms;
@@ -255,7 +255,7 @@ TEST_CASE("the status line tells what is waited for") {
 }
 
 TEST_CASE("a wait for the rate limit is told as such, and counts down") {
-  stage s{on_terminal(), 100};
+  live_stage s{on_terminal(), 100};
   const auto says = [&s](duration later, const std::string& what) {
     s.now += later;
     s.tick();
@@ -288,7 +288,7 @@ TEST_CASE("a wait for the rate limit is told as such, and counts down") {
 }
 
 TEST_CASE("progress shows beside titles that are too long") {
-  stage s{on_terminal(), 60};
+  live_stage s{on_terminal(), 60};
   const auto shows = [&](const std::string& text) {
     s.now += 100ms;
     s.tick();
@@ -310,7 +310,7 @@ TEST_CASE("progress shows beside titles that are too long") {
 TEST_CASE("statistics tell cost, tools and retries") {
   auto options = on_terminal();
   options.stats = true;
-  stage s{options};
+  live_stage s{options};
   s.on(result("c1", "read", 100, ""));
   auto failed = result("c2", "bash", 2000, "");
   failed.how = outcome::failed;
@@ -336,7 +336,7 @@ TEST_CASE("statistics tell cost, tools and retries") {
 }
 
 TEST_CASE("a call that is being written is told, also behind an open line") {
-  stage s{on_terminal(), 80};
+  live_stage s{on_terminal(), 80};
   s.on(events::step_start{1, 3});
   s.on(events::llm_token{"I write it down:", 1});
   s.tick(1s);
@@ -358,7 +358,7 @@ TEST_CASE("a call that is being written is told, also behind an open line") {
 }
 
 TEST_CASE("beside a question the tools that work are told, on one line") {
-  stage s{on_terminal()};
+  live_stage s{on_terminal()};
   s.on(events::step_start{1, 30});
   s.tick(100ms);
   CHECK(s.view.beside_question(s.now, 0, 80).empty());
@@ -368,7 +368,7 @@ TEST_CASE("beside a question the tools that work are told, on one line") {
   s.at(3300ms);
   CHECK(s.view.beside_question(s.now, 0, 80)
             .ends_with(" 2 tools: Looking up alpha (2/6: page) · Looking up "
-                       "beta — 3.3s"));
+                       "beta — 3.2s"));
   for (const std::size_t columns : {20, 40, 60, 200})
     CHECK(columns_of(s.view.beside_question(s.now, 0, columns)) <= columns);
   s.on(result("call_1", "ask", 3000, "{}"));
@@ -377,7 +377,7 @@ TEST_CASE("beside a question the tools that work are told, on one line") {
 }
 
 TEST_CASE("a model that stops in the middle of its text is told of") {
-  stage s{on_terminal()};
+  live_stage s{on_terminal()};
   s.on(events::step_start{1, 30});
   s.on(events::llm_token{"One. ", 1});
   s.tick(9s);

@@ -270,3 +270,16 @@ TEST_CASE("ten thousand of anything are no trouble") {
   }
   CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds{60});
 }
+
+TEST_CASE("what goes on behind a break is not indented by its blanks") {
+  markdown x{false};
+  CHECK(x.on("one two", 40) == "one");
+  CHECK(x.pause(40) == " two\n");
+  CHECK(x.on(" ", 40).empty());
+  CHECK(x.on(" three", 40).empty());
+  CHECK(x.on("\n  - an item", 40) == "three\n  • an");
+  CHECK(x.pause(40) == " item\n");
+  x.on("\n```\ncode", 40);
+  x.pause(40);
+  CHECK(x.on("  deep\n", 40).ends_with("  deep\n"));
+}

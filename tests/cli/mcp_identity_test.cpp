@@ -204,7 +204,11 @@ TEST_CASE("a no to a server's tools is remembered, until a yes") {
   const auto answered = [&](const std::string& key, const std::string& told) {
     testing::terminal_program at{
         folder.path(), {"mcp", "approve", "liar", "--no-color"}, 100};
-    REQUIRE(at.read_next("Approve these tools of liar? [y]es, [n]o > "));
+    REQUIRE(
+        at.read_next("+ [mutating; says: may write, not idempotent]  echo(n?, "
+                     "text?)  Does echo"));
+    REQUIRE(at.read_next("Let `liar` (29 tools, command: "));
+    REQUIRE(at.read_next("[v]iew all > "));
     at.type(key + "\n");
     REQUIRE(at.read_next(told));
     return at.finish();

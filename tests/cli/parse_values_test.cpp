@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Options that take a value, and get none.
+#include <set>
+
 #include "runtime/cli/cli.hpp"
+#include "runtime/cli/command_tree.hpp"
 #include "runtime/cli/parse.hpp"
 #include "tests/cli/parsing.hpp"
 #include "tests/support/catch.hpp"
@@ -39,15 +42,53 @@ TEST_CASE("an option with nothing behind \"=\" swallows no word") {
   CHECK(parsed<run_command>({"run", "--session=a", "b"}).session == "a");
 }
 
-TEST_CASE("what names something is not empty") {
-  for (const std::string name : {"--config", "--session", "--model", "--agent",
-                                 "--context-file", "--timeout", "--output"}) {
-    CAPTURE(name);
-    CHECK(has(refused({"run", name, "", "t"}), name));
+namespace {
+
+/// A command with a value for each of its arguments, and nothing for the one
+/// at `empty`.
+std::vector<std::string> with_arguments(std::vector<std::string> words,
+                                        const command_node& of,
+                                        std::size_t empty) {
+  for (std::size_t i = 0; i < of.arguments.size(); ++i) {
+    const auto choices = choices_of(of.arguments[i].value);
+    words.push_back(i == empty ? "" : choices.empty() ? "x" : choices.front());
   }
-  CHECK(has(refused({"proposals", "list", "--session", ""}), "--session"));
-  CHECK(has(refused({"proposals", "edit", "p", "--arguments", ""}),
-            "--arguments"));
-  CHECK(has(refused({"proposals", "always", "--revoke", ""}), "--revoke"));
-  CHECK(has(refused({"config", "trust", ""}), "must not be empty"));
+  return words;
+}
+
+void check_values(const command_node& of, std::vector<std::string> words) {
+  const std::set<std::string> told{"--context", "--reason", "--set", "TASK",
+                                   "COMMAND"};
+  const auto none = of.arguments.size();
+  for (std::size_t i = 0; i < none; ++i) {
+    if (told.contains(of.arguments[i].names.front())) continue;
+    CAPTURE(words, of.arguments[i].names.front());
+    const auto why = refused(with_arguments(words, of, i));
+    CHECK(has(why, of.arguments[i].names.front()));
+  }
+  for (const auto& option : of.options) {
+    if (option.value.empty() || told.contains(option.names.front())) continue;
+    CAPTURE(words, option.names.front());
+    auto line = with_arguments(words, of, none);
+    line.insert(line.end(), {option.names.front(), ""});
+    CHECK(has(refused(line), option.names.front()));
+  }
+  for (const auto& sub : of.commands) {
+    auto line = words;
+    line.push_back(sub.name);
+    check_values(sub, line);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("no name and no value of any command is empty") {
+  check_values(describe_commands(), {});
+  CHECK(has(refused({"proposals", "approve", ""}), "ID: must not be empty"));
+  CHECK(has(refused({"sessions", "delete", ""}), "ID: must not be empty"));
+}
+
+TEST_CASE("sessions are looked for by words") {
+  CHECK(parsed<sessions_command>({"sessions", "list", "--search", "fix it"})
+            .search == "fix it");
 }

@@ -143,14 +143,14 @@ TEST_CASE("a plan that was killed is offered by the same file, and goes on") {
   terminal_program next{x.folder.path(), x.again(), 100};
   REQUIRE(next.read_until("This plan was not finished: plan_"));
   REQUIRE(next.read_until("(at step 1 of 2, \"deploy\", begun "));
-  REQUIRE(
-      next.read_until("Go on with it? [y]es, [n]o: from its first step, "
-                      "ne[v]er > "));
+  REQUIRE(next.read_until(
+      "Go on with it? (a letter and Enter) [y]es, [n]o: from its first step, "
+      "ne[v]er > "));
   next.type("y\n");
   REQUIRE(
       next.read_next("Step 1 (deploy: bash) was cut while it worked: "
                      "nobody knows how far it came."));
-  REQUIRE(next.read_next("[c]ontinue with the next step > "));
+  REQUIRE(next.read_next("step > "));
   next.type(said + "\n");
   CHECK(next.finish() == (said == "n" ? 1 : 0));
   CHECK(x.text_of("ran") == (said == "y" ? "once\nonce\n" : "once\n"));
@@ -195,7 +195,7 @@ TEST_CASE("sessions resume asks at a terminal about the step that was cut") {
   const auto id = first.written().substr(at, 31);
   terminal_program next{
       x.folder.path(), {"sessions", "resume", id, "--approve", "all"}, 100};
-  REQUIRE(next.read_until("[c]ontinue with the next step > "));
+  REQUIRE(next.read_until("step > "));
   next.type("yes\n");
   CHECK(next.finish() == 0);
   CHECK(x.text_of("ran") == "once\nonce\n");
@@ -211,9 +211,10 @@ TEST_CASE("run offers a plan that was killed with the same question") {
                  "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
                  "script = \"s.toml\"\n");
   terminal_program next{x.folder.path(), {"run", "go"}, 100};
-  REQUIRE(next.read_until("Finish it first? [y]es, [n]o, ne[v]er > "));
+  REQUIRE(next.read_until(
+      "Finish it first? (a letter and Enter) [y]es, [n]o, ne[v]er > "));
   next.type("y\n");
-  REQUIRE(next.read_next("[c]ontinue with the next step > "));
+  REQUIRE(next.read_next("step > "));
   next.type("c\n");
   REQUIRE(next.read_next("[s]top the plan, [?] > "));  // about the next one
   next.answer("y");

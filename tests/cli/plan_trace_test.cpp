@@ -31,6 +31,7 @@ events::tool_call a_call(const std::string& tool) {
 events::tool_result its_result(outcome how) {
   events::tool_result x;
   x.id = {"call_1"};
+  x.tool = "manage_plan";
   x.how = how;
   return x;
 }

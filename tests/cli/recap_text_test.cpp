@@ -96,8 +96,12 @@ TEST_CASE("the window is told in tokens, and what fills it") {
         "     100  what the model said\n"
         "     10k  what tools gave back\n");
   use.window = 16'000;
-  CHECK(context_text(use).find("left out, the oldest first") !=
-        std::string::npos);
+  const auto full = context_text(use);
+  CHECK(full.starts_with(
+      "All of it is about 19k tokens, and the model takes 16k of them at "
+      "most\n"));
+  CHECK(full.find("left out, the oldest first") != std::string::npos);
+  CHECK(full.find('%') == std::string::npos);
   use.window = 0;
   CHECK(context_text(use).starts_with(
       "The window holds about 19k tokens; how many the model takes is not "

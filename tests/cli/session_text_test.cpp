@@ -5,6 +5,7 @@
 #include <ctime>
 #include <sstream>
 
+#include "actors/run/recovery.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/service/stored_request.hpp"
 #include "runtime/service/views.hpp"
@@ -39,6 +40,21 @@ TEST_CASE("of a run that came to no step its task is shown") {
   said.run = run.id;
   said.text = run.task;
   CHECK(has_task());
+}
+
+TEST_CASE("a conversation has no words that only the model was told") {
+  riffle::storage::session_snapshot x;
+  x.runs.emplace_back().id = riffle::run_id{"run_1"};
+  x.runs.back().task = riffle::sum_up_task;
+  auto& said = x.messages.emplace_back();
+  said.run = x.runs.back().id;
+  said.text = "/compact\n\nContext:\n" + std::string{riffle::sum_up_context};
+  auto& answer = x.messages.emplace_back();
+  answer.run = x.runs.back().id;
+  answer.role = riffle::storage::message_role::assistant;
+  answer.text = "All was about tea.";
+  const auto text = conversation_text(x, {});
+  CHECK(text.ends_with("\n> /compact\nAll was about tea.\n"));
 }
 
 TEST_CASE("times are relative, old ones are local dates") {

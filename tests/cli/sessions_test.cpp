@@ -128,6 +128,42 @@ TEST_CASE("sessions are listed with their last task") {
   CHECK(nlohmann::json::parse(c.out.text()).size() == 1);
 }
 
+TEST_CASE("sessions are found by words of their title, however old") {
+  const temp_folder folder;
+  {
+    const auto journal = storage::open_sqlite_journal(
+        folder.path() / "data", storage::durability::process);
+    REQUIRE(journal);
+    add_run(**journal, "run_a", "old", "Fix the Tax report");
+    for (int i = 0; i < 30; ++i) {
+      const auto n = std::to_string(i);
+      add_run(**journal, "run_" + n, "s" + n, "task " + n);
+    }
+    add_run(**journal, "run_b", "s7", "what about tax?");
+  }
+  auto x = command_for(folder, what::list);
+  const auto listed = [&](const std::string& words, const std::string& begin) {
+    test_console c;
+    x.search = words;
+    x.id = begin;
+    CHECK(execute(x, c.io) == 0);
+    return c.out.text() + c.err.text();
+  };
+  CHECK(listed("report TAX", "") ==
+        "old     1970-01-01  completed    1 run    Fix the Tax report\n");
+  CHECK(listed("s29", "").ends_with("task 29\n"));  // by its id
+  CHECK(listed("task 7", "") ==
+        "s27     1970-01-01  completed    1 run    task 27\n"
+        "s17     1970-01-01  completed    1 run    task 17\n"
+        "s7      1970-01-01  completed    2 runs   task 7\n");
+  CHECK(listed("task 7", "s1").starts_with("s17 "));
+  CHECK(listed("no such words", "") ==
+        "riffle: no session is called so: 'riffle sessions list' shows the "
+        "newest\n");
+  x.limit = 2;
+  CHECK(listed("task", "").find("s27") == std::string::npos);
+}
+
 TEST_CASE("a run that nobody works on is listed as interrupted") {
   const temp_folder folder;
   auto x = command_for(folder, what::list);

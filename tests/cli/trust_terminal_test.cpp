@@ -32,7 +32,8 @@ struct place {
   scoped_env named{"RIFFLE_CONFIG", ""};
 };
 
-constexpr auto question = "Trust it as it is? [y]es, [n]o > ";
+constexpr auto question =
+    "Trust it as it is? (a letter and Enter) [y]es, [n]o > ";
 
 }  // namespace
 
@@ -54,7 +55,8 @@ TEST_CASE("a folder's file is asked about once, and again when it changed") {
 
   x.configure("model = \"two\"");
   terminal_program third{x.folder.path(), {"run", "say it"}, 100};
-  REQUIRE(third.read_until("Trust it as it is now? [y]es, [n]o > "));
+  REQUIRE(third.read_until(
+      "Trust it as it is now? (a letter and Enter) [y]es, [n]o > "));
   CHECK(third.written().find("-model = \"one\"") != std::string::npos);
   CHECK(third.written().find("+model = \"two\"") != std::string::npos);
   third.type("n\n");
@@ -145,7 +147,8 @@ TEST_CASE("who is asked can look at all of a long value first") {
   x.configure("model = \"" + std::string(3000, 'a') + "middle" +
               std::string(3000, 'a') + "\"");
   terminal_program run{x.folder.path(), {"run", "say it"}, 100};
-  REQUIRE(run.read_next("Trust it as it is? [y]es, [n]o, [v]iew all > "));
+  REQUIRE(run.read_next(
+      "Trust it as it is? (a letter and Enter) [y]es, [n]o, [v]iew all > "));
   CHECK(run.written().find("middle") == std::string::npos);
   run.type("v\n");
   REQUIRE(run.read_next("middle"));

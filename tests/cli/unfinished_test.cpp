@@ -92,7 +92,8 @@ TEST_CASE("a person finishes what was interrupted, then starts the next run") {
   REQUIRE(
       next.read_until("A run of this folder was not finished: \"first\" "
                       "(session s1, begun "));
-  REQUIRE(next.read_until("Finish it first? [y]es, [n]o, ne[v]er > "));
+  REQUIRE(next.read_until(
+      "Finish it first? (a letter and Enter) [y]es, [n]o, ne[v]er > "));
   const bool yes = GENERATE(true, false);
   next.type("\n");  // is no answer
   REQUIRE(next.read_next("ne[v]er > "));
@@ -260,7 +261,8 @@ TEST_CASE("behind Ctrl-Z and fg the offer stands there again") {
       100};
   REQUIRE(next.read_next("ne[v]er > "));
   next.stop_and_go_on();
-  REQUIRE(next.read_next("Finish it first? [y]es, [n]o, ne[v]er > "));
+  REQUIRE(next.read_next(
+      "Finish it first? (a letter and Enter) [y]es, [n]o, ne[v]er > "));
   next.type("n\n");
   if (chats) {
     REQUIRE(next.read_next("\x1b[?2004h"));

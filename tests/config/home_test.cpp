@@ -41,6 +41,17 @@ TEST_CASE("homes of other users are an error, not a folder of that name") {
   CHECK_THAT(x.error().message, Contains("./~other/a"));
 }
 
+TEST_CASE("where there is no home, the variable beside it is named") {
+  const scoped_env home{"HOME", {}};
+  const scoped_env state{"XDG_STATE_HOME", "state"};
+  const auto x = config::user_folder("XDG_STATE_HOME", "~/s");
+  REQUIRE_FALSE(x);
+  CHECK(x.error().code == errc::invalid_config);
+  CHECK_THAT(x.error().message, Contains("$HOME") &&
+                                    Contains("$XDG_STATE_HOME") &&
+                                    Contains("set one of them"));
+}
+
 TEST_CASE("a folder of the environment counts only if it is absolute") {
   const scoped_env home{"HOME", "/home/someone"};
   const scoped_env set{"XDG_STATE_HOME", "/state"};

@@ -55,9 +55,11 @@ std::size_t of_requests() {
                plan_request{.with = {}}, volley_request{.workers = 1},
                task_result{.task = 1}, server_prompt{.about = "x"},
                server_prompt::argument{.name = "x"}, session_summary{.runs = 1},
-               removed_sessions{.runs = 1}, kept_output{.text = "x"},
-               plan_chunk{.step_id = "x"}, plan_tool_result{.tool = "x"},
-               volley_update{.task = 1}, volley_update::begun{.session = {}});
+               file_change{.tool = "edit"}, other_call{.tool = "bash"},
+               session_changes{.files = {}}, removed_sessions{.runs = 1},
+               kept_output{.text = "x"}, plan_chunk{.step_id = "x"},
+               plan_tool_result{.tool = "x"}, volley_update{.task = 1},
+               volley_update::begun{.session = {}});
 }
 
 std::size_t of_tools() {

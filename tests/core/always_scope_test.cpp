@@ -182,6 +182,69 @@ TEST_CASE("the file that a pattern runs is named") {
     CHECK(core::script_of_line(text).empty());
 }
 
+TEST_CASE("a pattern of a program with commands stays in the folder") {
+  for (const auto* line :
+       {"cargo test", "go test ./...", "npm run build -- -x",
+        "npm test --a=b/c", "go build -o x ./cmd/y", "go get a.org/x/y@v1.2",
+        "git log main..dev", "git show dev:docs/x", "find src -name a.b",
+        "cargo build --target-dir=out/x"}) {
+    CAPTURE(line);
+    CHECK_FALSE(always_pattern(command(line)).empty());
+  }
+  CHECK(always_matches("git commit *", command("git commit -m 'a/b: c'")));
+  for (const std::string line : {"cargo test --target-dir /x",
+                                 "cargo test --target-dir=/x",
+                                 "cargo +nightly test",
+                                 "go build -o ../x",
+                                 "go build -o/x",
+                                 "go build -o=~/x",
+                                 "go test a/../../x",
+                                 "npm install --prefix /x",
+                                 "npm install --prefix=../x",
+                                 "npm run build -- /x",
+                                 "npm run ../x",
+                                 "npm install https://a.org/x",
+                                 "pip install /x",
+                                 "uv run ../x.py",
+                                 "go test 'a b'",
+                                 "cargo build x:/y",
+                                 "git clone a /x",
+                                 "git worktree add ../x",
+                                 "git worktree add b/../../x",
+                                 "git init ~/x",
+                                 "git log -X/x",
+                                 "git diff --no-index a --x=/y",
+                                 "find / -name x",
+                                 "find src /x -name y",
+                                 "find ../x -name y",
+                                 "apt install /x/y.deb"}) {
+    CAPTURE(line);
+    CHECK(always_pattern(command(line)).empty());
+    const auto end = line.find(' ', line.find(' ') + 1);
+    CHECK_FALSE(always_matches(line.substr(0, end) + " *", command(line)));
+  }
+}
+
+TEST_CASE("what a pattern covers beside its words is told") {
+  using core::reach_of_pattern;
+  const auto runs = [](std::string_view x) {
+    return reach_of_pattern(x).find("may do anything") != std::string::npos;
+  };
+  for (const auto* x : {"pytest *", "make *", "make -C lib *", "ninja *",
+                        "cmake --build b *", "go test *", "cargo build *",
+                        "npm run build *", "pip install *", "uv run x *"}) {
+    CAPTURE(x);
+    CHECK(runs(x));
+  }
+  for (const auto* x : {"git status *", "ls *", "find src *", "./dev test *"}) {
+    CAPTURE(x);
+    CHECK_FALSE(runs(x));
+    CHECK_FALSE(reach_of_pattern(x).empty());
+  }
+  for (const auto* x : {"docs/*", "notes.md", "date", "https://a.org/*", ""})
+    CHECK(reach_of_pattern(x).empty());
+}
+
 TEST_CASE("the pattern of a file is its folder, of an address its host") {
   CHECK(always_pattern(place("docs/a/plan.md")) == "docs/a/*");
   CHECK(always_pattern(place("notes.md")) == "notes.md");

@@ -117,3 +117,25 @@ TEST_CASE("a restored call whose work ends before it is looked at goes on") {
   REQUIRE(work.size() == 1);
   CHECK(work[0].attempt == 2);
 }
+
+TEST_CASE("a call whose record was lost, not its end, settles by that end") {
+  const bool drained = GENERATE(false, true);
+  auto call = write_of("a");
+  call.idempotent = false;
+  call_result end;
+  end.output = "done";
+  end.took = 2s;
+  end.attempts = 1;
+  dispatch_queue q;
+  q.restore({{.call = call,
+              .attempt = 1,
+              .announced = true,
+              .begun = true,
+              .known = std::make_shared<const call_result>(end)}},
+            {});
+  const auto settled = all<settle_call>(
+      drained ? q.on_drain(drain_reason::cancelled, t0) : q.on_gate(true, t0));
+  REQUIRE(settled.size() == 1);
+  CHECK(settled[0].result == end);
+  CHECK(settled[0].announced);
+}

@@ -34,6 +34,8 @@ inline const std::vector<listed_command>& all_commands() {
       {{"sessions", "list"}},
       {{"sessions", "list", "--output", "json"}},
       {{"sessions", "show", "s1"}},
+      {{"sessions", "diff"}, false},
+      {{"sessions", "diff", "s1", "--output", "json"}},
       {{"sessions", "events", "s1"}},
       {{"sessions", "output", "CALL"}},
       {{"sessions", "resume", "s1"}, false},

@@ -160,13 +160,14 @@ TEST_CASE("a data folder that cannot be written can be looked at") {
   thaw(data);
 }
 
-TEST_CASE("a key that is more than one line never becomes a request") {
+TEST_CASE("a key that is more than one word never becomes a request") {
   http_server server{
       [](const http_request&) { return respond_sse(answer("No.")); }};
   const work_folder folder;
   folder.configure(server.url("/v1"));
   for (const std::string key :
-       {"secret\n", "secret\r\nX-Other: 1", "\tsecret", "sec\x7fret"}) {
+       {"secret\n", "secret\r\nX-Other: 1", "\tsecret", "sec\x7fret", "sec ret",
+        " secret", "secret "}) {
     const auto end = riffle::testing::riffle(folder, {"run", "go"},
                                              {{"OPENAI_API_KEY", key}});
     CAPTURE(key);

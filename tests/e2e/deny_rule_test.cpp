@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What a `deny` rule is worth when nobody is asked.
+#include <cstdlib>
+#include <filesystem>
+
 #include "tests/e2e/program.hpp"
 #include "tests/support/catch.hpp"
 
@@ -44,6 +47,36 @@ TEST_CASE("a deny rule holds in doubt when nobody reads the call") {
   CHECK(results[0].at("data").at("outcome") == "denied");
   CHECK(folder.read("canary").empty());
   CHECK_FALSE(std::filesystem::exists(folder.path() / "canary"));
+}
+
+TEST_CASE("a link to programs, made by the call before, hides none of them") {
+  const work_folder folder;
+  const auto programs = folder.path() / "tools" / "bin";
+  std::filesystem::create_directories(programs);
+  folder.write("tools/bin/touch", "canary\n");
+  folder.write("tools/bin/other", "other\n");
+  // No word of it says so: an archive with a link, or a chain of two.
+  const std::string pack =
+      GENERATE("ln -s tools/bin d && tar cf l.tar d && rm d",
+               "ln -s tools/bin e && ln -s e d && tar cf l.tar d e && rm d e");
+  const auto second = GENERATE("cat d/* > q", "cat d/*h > q", "cp -r d/. q",
+                               "head -c 99 d/*h > q");
+  CAPTURE(pack, second);
+  const auto place = folder.path().string();
+  REQUIRE(std::system(("cd '" + place + "' && " + pack).c_str()) == 0);
+  http_server server{[&](const http_request& request) {
+    if (!tool_messages(request).empty()) return respond_sse(answer("done"));
+    return respond_sse(calls({{"bash", {{"command", "tar xf l.tar"}}},
+                              {"bash", {{"command", second}}}}));
+  }};
+  folder.configure(server.url("/v1"), rules);
+  const auto end = riffle::testing::riffle(
+      folder, {"run", "go", "--output", "jsonl", "--approve", "all"});
+  const auto results = of_type(checked_events(end.out), "tool_result");
+  REQUIRE(results.size() == 2);
+  CHECK(results[0].at("data").at("outcome") == "ok");
+  CHECK(results[1].at("data").at("outcome") == "denied");
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "q"));
 }
 
 TEST_CASE("the model is told which rule a call may break") {

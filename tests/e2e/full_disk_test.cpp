@@ -32,8 +32,8 @@ void prepare(const work_folder& folder, const http_server& server) {
 }
 
 /// There is room again: the run is finished, its log is whole, what was
-/// published is a prefix of it, and no command ran twice. `began`: of one that
-/// published nothing, too, it is known that it is there to be finished.
+/// published is a prefix of it, no command ran twice, and what ended well ran.
+/// `began`: so, although it published nothing.
 void finish_it(const work_folder& folder, const std::string& published,
                const http_server& server, bool began = false) {
   const auto again = riffle::testing::riffle(
@@ -49,7 +49,13 @@ void finish_it(const work_folder& folder, const std::string& published,
   const auto events = checked_events(log.out);
   CHECK(of_type(events, "run_finished").size() == 1);
   CHECK(log.out.starts_with(published));
-  CHECK(folder.lines("effects").size() <= 1);
+  const auto effects = folder.lines("effects").size();
+  CHECK(effects <= 1);
+  for (const auto& x : of_type(events, "tool_result")) {
+    const std::string how = x.at("data").at("outcome");
+    CHECK((how == "ok" || how == "interrupted"));
+    if (x.at("data").at("tool") == "bash" && how == "ok") CHECK(effects == 1);
+  }
   for (const auto& request : server.requests()) check_results(request);
 }
 
@@ -83,12 +89,9 @@ void check_end(const finished& end) {
   CHECK_FALSE(has(end.out, "run_finished"));
 }
 
-/// A shell's single-quoted word.
-std::string quoted(const std::string& text) { return "'" + text + "'"; }
-
 std::string shell_line(const std::vector<std::string>& arguments) {
-  auto line = quoted(installed_riffle().string());
-  for (const auto& x : arguments) line += " " + quoted(x);
+  auto line = "'" + installed_riffle().string() + "'";
+  for (const auto& x : arguments) line += " '" + x + "'";
   return line;
 }
 
@@ -147,10 +150,18 @@ namespace {
 /// A command that waits for the file `go`; then the answer.
 http_reply patient_provider(const http_request& request) {
   if (!tool_messages(request).empty()) return respond_sse(answer("Over."));
-  return respond_sse(calls(
-      {{"bash",
-        {{"command", "echo 1 > began; until [ -e go ]; do sleep 0.02; done"}}},
-       {"read", {{"path", "a.txt"}}}}));
+  return respond_sse(
+      calls({{"bash",
+              {{"command",
+                "echo 1 > began; until [ -e go ]; do sleep 0.02; done; "
+                "echo one >> effects"}}},
+             {"read", {{"path", "a.txt"}}}}));
+}
+
+/// So it writes nothing more until the call ends.
+bool tells_of_call(const std::string& out) {
+  const auto call = out.find("\"event_type\":\"tool_call\"");
+  return call != out.npos && has(out.substr(call), "\"event_type\":\"status\"");
 }
 
 /// A run whose command works, on a disk that is full while `f` is there.
@@ -165,6 +176,7 @@ struct busy_run {
                         {"RIFFLE_TEST_FAIL_WHILE", (folder.path() / "f")},
                         {"RIFFLE_TEST_FAIL", how}});
     REQUIRE(eventually([&] { return !folder.read("began").empty(); }));
+    REQUIRE(eventually([&] { return tells_of_call(running->out()); }));
   }
   void fill() {
     folder.write("f", "");
@@ -192,8 +204,12 @@ TEST_CASE("a run waits for room on its disk, and goes on") {
   CHECK(end.status == 0);
   CHECK(times(end.err, "waiting for room: ") == 1);
   CHECK(times(end.err, "there is room again") == 1);
+  CHECK_FALSE(has(end.err, "suspended"));  // the log says no more
   const auto events = checked_events(end.out);
   CHECK(of_type(events, "run_finished").size() == 1);
+  for (const auto& result : of_type(events, "tool_result"))
+    CHECK(result.at("data").at("outcome") == "ok");
+  CHECK(x.folder.lines("effects").size() == 1);
   CHECK(riffle::testing::riffle(x.folder, {"sessions", "events", "s1"}).out ==
         end.out);
 }
@@ -332,7 +348,14 @@ TEST_CASE("a disk that is really full is waited for, and the run goes on",
   const auto events = checked_events(folder.read("published"));
   CHECK(of_type(events, "run_finished").size() == 1);
   CHECK(folder.read("stored") == folder.read("published"));
-  CHECK(folder.lines("effects").size() <= 1);
+  for (const auto& x : of_type(events, "tool_result")) {
+    // What fills the disk may be stopped for its being full.
+    const auto& result = x.at("data");
+    if (result.at("outcome") == "ok") continue;
+    CHECK_FALSE(from_the_start);
+    CHECK(has(result.at("error").at("message"), "nothing could be saved"));
+  }
+  CHECK(folder.lines("effects").size() == (from_the_start ? 1 : 0));
 }
 
 TEST_CASE("a volley stands still on a full disk, and goes on", "[torture]") {
@@ -366,11 +389,12 @@ TEST_CASE("a volley stands still on a full disk, and goes on", "[torture]") {
       program{"/usr/bin/unshare", folder, {"-rm", "/bin/sh", "-c", text}}.wait(
           120s);
   INFO(end.err << folder.read("said"));
+  CHECK(times(folder.read("said"), " waits for room: ") == 1);
   CHECK(folder.lines("status") == std::vector<std::string>{"0"});
   const auto results = json::parse(folder.read("results")).at("results");
   REQUIRE(results.size() == 6);
   for (const auto& x : results) CHECK(x.at("status") == "completed");
   // Of the two whose call was cut the model is told, and none acts twice.
-  CHECK((folder.lines("effects").size() >= 4 &&
-         folder.lines("effects").size() <= 6));
+  const auto effects = folder.lines("effects").size();
+  CHECK((effects >= 4 && effects <= 6));
 }

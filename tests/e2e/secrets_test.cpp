@@ -197,7 +197,9 @@ TEST_CASE("no process of ours has the key in its environment") {
                   "echo > begun; "
                   "until [ -e over ]; do sleep 0.05; done"}}}}));
   }};
-  folder.configure(server.url("/v1"),
+  auto url = server.url("/v1");
+  url.insert(url.find("//") + 2, "${USER_OF_URL}@");
+  folder.configure(url,
                    "[tools.read]\nisolation = \"process\"\n"
                    "[tools.bash]\nnamespace = \"none\"\n"
                    "[mcp.web]\nurl = \"http://127.0.0.1:1/mcp\"\n"
@@ -211,6 +213,7 @@ TEST_CASE("no process of ours has the key in its environment") {
        {"ALSO_A_KEY", "Bearer " + key},
        {"GROQ_API_KEY", password},  // of a provider that no model is of
        {"GATE", password},
+       {"USER_OF_URL", "me:" + password},
        {"DOOR", password}}};
   REQUIRE(eventually([&] { return !folder.lines("begun").empty(); }));
   auto all = riffle::tools::descendants_of(running.pid());

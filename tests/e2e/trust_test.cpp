@@ -120,6 +120,7 @@ std::string more_servers(const http_server& server) {
 const std::set<std::string> without_question{
     "sessions list",
     "sessions show",
+    "sessions diff",
     "sessions events",
     "sessions output",
     "proposals list",

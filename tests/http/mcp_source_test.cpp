@@ -116,6 +116,35 @@ TEST_CASE("long news of a call are read aside, and come in their order") {
   CHECK(source->ended());
 }
 
+TEST_CASE("the result of a task says how many of its calls were denied") {
+  const std::string denied =
+      R"({"event_type":"tool_result","data":{"tool":"x","outcome":"denied"}})"
+      "\n";
+  const std::string ok =
+      R"({"event_type":"tool_result","data":{"tool":"\"denied\"",)"
+      R"("outcome":"ok"}})"
+      "\n";
+  const std::string end =
+      R"({"seq":9,"run_id":"run_1","event_type":"run_finished","data":{)"
+      R"("status":"completed","duration_ms":1,"steps":1,"tool_calls":3,)"
+      R"("usage":{"input_tokens":1,"output_tokens":1}},)"
+      R"("timestamp":"2026-01-31T09:30:00.123456Z"})"
+      "\n";
+  for (const bool streams : {false, true}) {
+    CAPTURE(streams);
+    auto call = begun_call();
+    call.streams = streams;
+    const auto lines = std::make_shared<some_lines>(
+        std::deque{denied + ok, denied, ok, denied + end});
+    const auto source = std::make_shared<mcp_source>(lines, std::move(call));
+    source->begin([] {});
+    std::string said;
+    while (!source->ended()) said += text_of(source->next());
+    INFO(said);
+    CHECK(count(said, "\"denied\":3") == 1);
+  }
+}
+
 TEST_CASE("who gets one answer at the end is told no news of a call") {
   auto call = begun_call();
   call.streams = false;

@@ -31,9 +31,10 @@ constexpr std::array<std::pair<std::string_view, layer>, 15> layers{{
     {"runtime/cli/", layer::cli},
 }};
 
-constexpr std::array<std::string_view, 11> ports{
+constexpr std::array<std::string_view, 12> ports{
     "tools/lease.hpp",
     "tools/ask.hpp",
+    "tools/led_words.hpp",
     "tools/kept_file.hpp",
     "tools/session_state.hpp",
     "tools/tool.hpp",

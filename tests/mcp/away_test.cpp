@@ -129,7 +129,7 @@ TEST_CASE("all that are late are told of, and waited for until a stop") {
   }
   servers all{std::move(how)};
   std::stop_source stop;
-  std::vector<std::string> problems;
+  std::vector<mcp::missing_server> problems;
   std::jthread waits{
       [&] { problems = all.ready({"one", "two"}, stop.get_token()); }};
   for (const auto* name : {"one", "two"}) {
@@ -147,6 +147,6 @@ TEST_CASE("all that are late are told of, and waited for until a stop") {
   // A limit that is shorter is the one that is told.
   const auto late = all.ready({"one"}, {}, milliseconds{800});
   REQUIRE(late.size() == 1);
-  CHECK(late[0] == "the server one is starting");
+  CHECK(late[0].message == "the server one is starting");
   CHECK(lines.with("at most (--timeout)").size() == 1);
 }

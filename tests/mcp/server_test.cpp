@@ -222,7 +222,7 @@ TEST_CASE("structured content is checked by its schema") {
   const auto good = w.call("structured");
   CHECK_FALSE(good.err);
   CHECK(good.text == "{\"n\":7}");
-  CHECK(good.metadata == "{\"structured\":{\"n\":7}}");
+  CHECK(good.metadata == R"({"bytes":7,"lines":1,"structured":{"n":7}})");
   const auto bad = w.call("liar");
   REQUIRE(bad.err);
   CHECK(bad.err->message.find("breaks its outputSchema: at /n") !=

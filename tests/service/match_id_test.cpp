@@ -49,3 +49,12 @@ TEST_CASE("one of 10,000 is found") {
   REQUIRE_FALSE(several);
   CHECK(several.error().message.size() < 200);
 }
+
+TEST_CASE("a title is found by words of it, in any order and any case") {
+  using service::has_words;
+  CHECK(has_words("Fix the Tax Report ses_01", "tax fix"));
+  CHECK(has_words("Fix the Tax Report ses_01", " rep \t_01\n"));
+  CHECK_FALSE(has_words("Fix the Tax Report", "tax fax"));
+  CHECK_FALSE(has_words("", "tax"));
+  CHECK(has_words("anything", "  "));
+}

@@ -92,6 +92,18 @@ TEST_CASE("a key program that prints a key is run once for all") {
   CHECK(x.runs() == 1);
 }
 
+TEST_CASE("what a key program prints is a key only if it is one word") {
+  for (const std::string ends : {"echo log in", "printf 'k\\001y'"}) {
+    CAPTURE(ends);
+    const key_program x{ends};
+    x.may_end();
+    const auto key = x.key->get({});
+    REQUIRE_FALSE(key);
+    CHECK(key.error().code == errc::invalid_config);
+    CHECK_THAT(key.error().message, Contains("with blanks or control"));
+  }
+}
+
 TEST_CASE("a key program that its caller stopped is run by the next one") {
   const key_program x{"echo log in first >&2; exit 3"};
   std::stop_source stop;

@@ -296,6 +296,18 @@ TEST_CASE("the definition of a command changes with all that it is") {
     x.options.env = {"SECRET"};
     CHECK(definition() != before);
   }
+  SECTION("what the text behind sh -c runs") {
+    x.folder.write("lib.sh", "a=1");
+    x.folder.write("sub/it's.sh", "a=1");
+    x.options.command = {"sh", "-c", ". ./lib.sh; cd sub && . \"./it's.sh\""};
+    const auto loads = definition();
+    CHECK(definition() == loads);
+    x.folder.write("lib.sh", "a=2");
+    const auto other = definition();
+    CHECK(other != loads);
+    x.folder.write("sub/it's.sh", "a=2");
+    CHECK(definition() != other);
+  }
   SECTION("what it says of itself") {
     x.options.eff = effect::read_only;
     CHECK(definition() != before);

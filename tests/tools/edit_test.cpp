@@ -6,6 +6,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "runtime/base/digest.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/random_values.hpp"
 #include "tests/support/seed.hpp"
@@ -70,6 +71,8 @@ TEST_CASE("edit replaces a text that is there once") {
              {"replacements", 1},
              {"added", 1},
              {"removed", 2},
+             {"digest_before", "sha256 " + sha256("1\n2\n3\nold\n5\n")},
+             {"digest_after", "sha256 " + sha256("1\n2\n3\nnew\n")},
              {"diff",
               "--- a/f\n+++ b/f\n@@ -1,5 +1,4 @@\n 1\n 2\n 3\n-old\n-5\n"
               "+new\n"}});

@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/base/digest.hpp"
 #include "runtime/base/write_all.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/plain_user.hpp"
@@ -60,6 +61,7 @@ TEST_CASE("write makes a file and the folders on the way") {
              {"created", true},
              {"added", 2},
              {"removed", 0},
+             {"digest_after", "sha256 " + sha256("one\r\ntwo")},
              {"diff",
               "--- /dev/null\n+++ b/a/b/c.txt\n@@ -0,0 +1,2 @@\n+one\r\n+two\n"
               "\\ No newline at end of file\n"}});

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// What the status line says of time.
+#include "runtime/cli/view/activity.hpp"
+
+#include "tests/cli/live_stage.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::testing;
+using namespace std::chrono_literals;
+
+TEST_CASE("the time of a tool counts from when it began to work") {
+  live_stage s{on_terminal(), 80};
+  s.on(events::step_start{1, 3});
+  s.at(1s);
+  events::approval_required asked;
+  asked.proposal = {"p"};
+  asked.id = {"c"};
+  asked.tool = "bash";
+  asked.title = "Running make";
+  s.on(asked);
+  s.tick(40s);
+  CHECK(s.picture.text().ends_with(
+      "⠋ waiting for approval: Running make — 40.0s\n"));
+  s.at(41s);
+  events::approval_resolved yes;
+  yes.proposal = {"p"};
+  yes.id = {"c"};
+  yes.by = "--approve all";
+  s.on(yes);
+  s.on(call("c", "bash", "Running make", "{}"));
+  s.tick(43s);
+  CHECK(s.picture.text().ends_with("⠋ Running make — 2.0s\n"));
+  s.on(call("d", "read", "Reading a", "{}"));
+  s.tick(44s);
+  CHECK(s.picture.text().find("2 tools — 3.0s\n") != std::string::npos);
+  s.on(result("c", "bash", 10, "{}"));
+  s.tick(45s);
+  CHECK(s.picture.text().ends_with("⠋ Reading a — 2.0s\n"));
+}

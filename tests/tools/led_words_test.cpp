@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// Where links lead the words of a command line.
+#include "tools/led_words.hpp"
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "tests/support/catch.hpp"
+#include "tests/tools/tool_fixture.hpp"
+
+using namespace riffle;
+using riffle::tools::find_led_words;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// w/programs is a folder with a program, w/d and a chain of links to it.
+struct place {
+  place() {
+    home = fs::canonical(folder.path());
+    fs::create_directories(home / "w" / "sub");
+    fs::create_directories(home / "x" / "bin");
+    folder.write("x/bin/zap", "");
+    fs::create_directory_symlink("../x/bin", home / "w" / "d");
+    fs::create_directory_symlink("d", home / "w" / "e");
+    fs::create_directory_symlink(home / "w" / "e", home / "w" / "sub" / "f");
+    fs::create_symlink("e/zap", home / "w" / "l");
+    fs::create_symlink("r", home / "w" / "r");
+    folder.write("w/plain", "");
+  }
+  [[nodiscard]] auto of(const std::string& line) const {
+    return find_led_words(line, home / "w").to;
+  }
+  testing::temp_folder folder;
+  fs::path home;
+};
+
+using words = std::map<std::string, std::string, std::less<>>;
+
+}  // namespace
+
+TEST_CASE("a word goes where links lead it, one behind another") {
+  const place x;
+  const auto bin = (x.home / "x" / "bin").string();
+  CHECK(x.of("cat d/* > q") == words{{"d/*", bin + "/*"}});
+  CHECK(x.of("cat e/z?p sub/f/zap l") == words{{"e/z?p", bin + "/z?p"},
+                                               {"sub/f/zap", bin + "/zap"},
+                                               {"l", bin + "/zap"}});
+  CHECK(x.of("cd e; cat zap") == words{{"e", bin}});
+  CHECK(x.of("cat < e/zap") == words{{"e/zap", bin + "/zap"}});
+  CHECK(x.of("dd if=e/zap of=q") == words{{"if=e/zap", "if=" + bin + "/zap"}});
+  CHECK(x.of("cat \"$(cat d/zap)\"") == words{{"d/zap", bin + "/zap"}});
+  CHECK(x.of("cat " + (x.home / "w/d/*").string()) ==
+        words{{(x.home / "w/d/*").string(), bin + "/*"}});
+}
+
+TEST_CASE("a word is followed from where a step of the line leads") {
+  const place x;
+  const auto bin = (x.home / "x" / "bin").string();
+  CHECK(x.of("cat f/zap").empty());
+  CHECK(x.of("cd sub; cat f/zap") == words{{"f/zap", bin + "/zap"}});
+  CHECK(x.of("cd sub && cat f/*") == words{{"f/*", bin + "/*"}});
+  CHECK(x.of("cd sub && cp -rL f/ q") == words{{"f/", bin}});
+  CHECK(x.of("cd sub && cp -r f/. q") == words{{"f/.", bin}});
+  for (const auto* step : {"-C sub", "--directory=sub", "--chdir sub"}) {
+    CAPTURE(step);
+    CHECK(x.of(std::string{"tar "} + step + " -chf q.tar f") ==
+          words{{"f", bin}});
+  }
+}
+
+TEST_CASE("a word that may lead to two places is in doubt") {
+  const place x;
+  fs::create_directory_symlink("sub", x.home / "w" / "f");
+  CHECK_FALSE(find_led_words("cd sub; cp -rL f q", x.home / "w").all);
+}
+
+TEST_CASE("what leads where it says is no word that is led") {
+  const place x;
+  CHECK(x.of("cat plain sub/gone ./plain sub/../plain gone/* *.c r").empty());
+  CHECK(x.of("echo x > /dev/stdout").empty());
+  CHECK(x.of("").empty());
+}
+
+TEST_CASE("a line is followed with a bounded number of looks") {
+  const place x;
+  std::string many = "cat";
+  for (int i = 0; i < 5000; ++i) many += " w" + std::to_string(i);
+  CHECK_FALSE(find_led_words(many, x.home / "w").all);
+  CHECK(find_led_words("cat d/*", x.home / "w").all);
+  std::string steps;
+  for (int i = 0; i < 12; ++i) {
+    const auto name = "s" + std::to_string(i);
+    fs::create_directories(x.home / "w" / name);
+    steps += "cd " + (x.home / "w" / name).string() + "; ";
+  }
+  CHECK_FALSE(find_led_words(steps, x.home / "w").all);
+}
