@@ -4,6 +4,33 @@
 
 namespace riffle::cli {
 
+/// What each of its commands is about.
+void parser::add_session_choices(CLI::App& sub, sessions_command::what action) {
+  using what = sessions_command::what;
+  if (action == what::list) {
+    sub.add_option("--limit", sessions.limit, "Newest first, at most")
+        ->type_name("N")
+        ->check(CLI::Range(std::size_t{1}, std::size_t{10000}));
+    sub.add_option("--search", sessions.search,
+                   "Only those with all these words in their title or id, "
+                   "of the newest 10,000")
+        ->type_name("WORDS");
+    sub.add_option("BEGIN", sessions.id,
+                   "Only those whose id begins so; plan_call_: single calls "
+                   "of MCP clients, which stand in no other list");
+  } else if (action == what::output) {
+    sub.add_option("CALL", sessions.id,
+                   "A call's id; a session's lists its calls; none: those "
+                   "of the newest session");
+  } else if (action == what::show || action == what::diff) {
+    sub.add_option("ID", sessions.id, "The session; none: the newest one");
+    if (action == what::diff)
+      sub.add_option("FILE", sessions.file, "Only of this file");
+  } else {
+    sub.add_option("ID", sessions.id, "The session")->required();
+  }
+}
+
 void parser::add_sessions() {
   auto* x = app.add_subcommand("sessions", "List, show and resume sessions");
   x->require_subcommand(1);
@@ -13,28 +40,7 @@ void parser::add_sessions() {
                        bool forgets = false) {
     auto* sub = x->add_subcommand(name, about);
     sub->footer(help::sessions);
-    if (action == what::list) {
-      sub->add_option("--limit", sessions.limit, "Newest first, at most")
-          ->type_name("N")
-          ->check(CLI::Range(std::size_t{1}, std::size_t{10000}));
-      sub->add_option("--search", sessions.search,
-                      "Only those with all these words in their title or id, "
-                      "of the newest 10,000")
-          ->type_name("WORDS");
-      sub->add_option("BEGIN", sessions.id,
-                      "Only those whose id begins so; plan_call_: single calls "
-                      "of MCP clients, which stand in no other list");
-    } else if (action == what::output) {
-      sub->add_option("CALL", sessions.id,
-                      "A call's id; a session's lists its calls; none: those "
-                      "of the newest session");
-    } else if (action == what::show || action == what::diff) {
-      sub->add_option("ID", sessions.id, "The session; none: the newest one");
-      if (action == what::diff)
-        sub->add_option("FILE", sessions.file, "Only of this file");
-    } else {
-      sub->add_option("ID", sessions.id, "The session")->required();
-    }
+    add_session_choices(*sub, action);
     if (action == what::cancel && !forgets)
       sub->add_option("--reason", sessions.reason, "Why; stands in the log")
           ->type_name("TEXT");

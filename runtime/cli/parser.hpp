@@ -92,6 +92,7 @@ struct parser {
   void add_tools();
   void add_models();
   void add_sessions();
+  void add_session_choices(CLI::App& sub, sessions_command::what action);
   void add_resume(CLI::App& parent);
   void add_proposals();
   void add_always(CLI::App& sub);
