@@ -198,7 +198,8 @@ std::uint64_t event_stream::state::position() const {
 bool event_stream::state::offer(const storage::event_block& block) {
   std::lock_guard lock{mutex};
   if (dropped) return false;
-  if (bytes > queue_bytes || block.first_seq != end_of_queue + 1) {
+  // What comes while a page is read may be in that page, too.
+  if (pulling || bytes > queue_bytes || block.first_seq != end_of_queue + 1) {
     must_pull = true;
     tell_news();
     return false;
@@ -253,11 +254,13 @@ std::optional<event_batch> event_stream::state::pop() {
 /// Reads a page; at the end of the journal asks to be live again.
 void event_stream::state::pull(std::unique_lock<std::mutex>& lock) {
   must_pull = false;
+  pulling = true;
   const auto after = end_of_queue;
   const bool closed_before = no_more;
   lock.unlock();
   auto page = link->journal().read_events(*run, after, page_bytes);
   lock.lock();
+  pulling = false;
   if (!page) {
     if (!failure) failure = std::move(page.error());
     finished = true;

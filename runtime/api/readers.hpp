@@ -95,6 +95,7 @@ struct event_stream::state final
   std::size_t bytes = 0;       ///< in the queue
   std::uint64_t end_of_queue;  ///< seq of the last event in or before it
   bool must_pull = true;       ///< the journal has more, or may have
+  bool pulling = false;        ///< a page is being read
   bool no_more = false;        ///< nothing will be offered
   bool dropped = false;
   std::atomic<bool> finished = false;

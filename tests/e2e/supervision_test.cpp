@@ -53,6 +53,7 @@ ended with_fault(const std::string& handler,
     x.stored =
         riffle::testing::riffle(folder, {"sessions", "events", "s1"}).out;
     CHECK(of_type(checked_events(x.stored), "run_finished").size() == 1);
+    INFO("printed: " << x.end.out << "\nstored: " << x.stored);
     CHECK(x.stored.starts_with(x.end.out));
   }
   return x;
