@@ -91,6 +91,24 @@ bool sets_command(const shell_word& x, const command_pattern& rule) {
 
 may_be judge(shell_words x, const command_pattern& rule, int depth);
 
+/// A pattern of files beneath a folder: none of them is an option.
+bool is_beneath(const shell_word& x) {
+  const auto wild = x.text.find_first_of("*?[]!");
+  return x.kind == word_kind::glob && !x.text.starts_with('-') &&
+         std::string_view{x.text}.substr(0, wild).find('/') !=
+             std::string_view::npos;
+}
+
+/// Of one kind (`src/*.c`), which programs are not called.
+bool is_beneath_of_kind(const shell_word& x) {
+  const auto ending =
+      std::string_view{x.text}.substr(x.text.find_last_of("*?[]!") + 1);
+  return is_beneath(x) && ending.size() > 1 && ending[0] == '.' &&
+         ending != ".so" && std::ranges::all_of(ending.substr(1), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+         });
+}
+
 bool sets_steering(const command_row& row, const shell_word& x) {
   const auto name = assigned(x);
   return row.variables && steers_programs(name ? *name : x.text);
@@ -104,7 +122,8 @@ bool is_told(const command_row& row, shell_words rest) {
   for (const auto& x : rest) {
     // What is assigned stays one word, whatever it expands to.
     const bool is_fixed = is_plain(x) || row.what == runs::if_syntax ||
-                          (row.variables && assigned(x));
+                          (row.variables && assigned(x)) ||
+                          (!looks_within(row) && is_beneath(x));
     if (!is_fixed || sets_steering(row, x) || is_one_of(row, x.text))
       return true;
     const bool is_subcommand = row.words.find(x.text + "+-") != row.words.npos;
@@ -171,7 +190,8 @@ bool is_input(std::string_view file) {
 /// A word that may have a program do what no word says: run a shell or another
 /// that runs others, or a text with quotes or expansions of its own.
 bool is_obscure(const shell_word& x) {
-  if (!is_plain(x) || x.text.find_first_of("'\"\\$`") != std::string::npos)
+  if ((!is_plain(x) && !is_beneath_of_kind(x)) ||
+      x.text.find_first_of("'\"\\$`") != std::string::npos)
     return true;
   if (x.text.find_first_of("{") < x.text.find(',') &&
       x.text.find(',') != std::string::npos)
@@ -211,6 +231,16 @@ may_be judge_unknown(shell_words rest, const command_pattern& rule,
   return may_be::no;
 }
 
+/// A call that says what the program is or has, and nothing else (`node -v`,
+/// `docker ps`).
+bool only_tells(std::string_view program, shell_words rest) {
+  if (!std::ranges::all_of(rest, is_plain)) return false;
+  const auto bare = without_targets(rest);
+  if (bare.empty()) return false;
+  if (bare.size() == 1 && is_version_option(program, bare[0].text)) return true;
+  return is_question(program, bare[0].text);
+}
+
 may_be judge_script(shell_words rest, const command_pattern& rule) {
   const bool told = std::ranges::any_of(rest, &shell_word::input);
   const auto bare = without_targets(rest);
@@ -237,8 +267,10 @@ may_be judge_command(shell_words x, const command_pattern& rule, int depth) {
   const auto rest = x.subspan(1);
   if (reads_program(x, rule)) return may_be::doubt;
   if (x[0].target) return may_be::no;
-  const auto* row = find_command(without_folders(x[0].text));
+  const auto program = without_folders(x[0].text);
+  const auto* row = find_command(program);
   if (row == nullptr) return judge_program(x, rule);
+  if (only_tells(program, rest)) return may_be::no;
   switch (row->what) {
     case runs::nothing: return may_be::no;
     case runs::text: return may_be::doubt;

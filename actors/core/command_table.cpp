@@ -88,7 +88,7 @@ constexpr auto rows = std::to_array<command_row>({
               "--open-files-in-pager --upload-pack --receive-pack "
               "--access-hook config foreach run difftool mergetool hook "
               "filter-branch instaweb send-email web--browse remote-ext "
-              "merge-index ext::* *=!*",
+              "merge-index ext::*",
      .reason = "aliases, pagers and hooks are commands"},
     {.names = "tar gtar bsdtar",
      .what = runs::if_told,
@@ -202,6 +202,10 @@ bool is_one_of(const command_row& row, std::string_view option,
   });
 }
 
+bool looks_within(const command_row& row) {
+  return any_pattern(row.words, [](auto x) { return x.starts_with('*'); });
+}
+
 namespace {
 
 /// One name of one row.
@@ -256,6 +260,25 @@ bool renames_files(std::string_view name) {
       "cp gcp ln gln mv gmv install ginstall link rename dd rsync cpio pax zip "
       "7z* ar patch ditto tar gtar bsdtar",
       name);
+}
+
+bool is_version_option(std::string_view program, std::string_view option) {
+  if (option == "--version")
+    return matches_any(
+        "python* pypy* perl* ruby* node nodejs php* julia* R Rscript ghc* "
+        "elixir bash zsh fish deno bun docker podman gdb lldb valgrind strace "
+        "vim nvim emacs nano less man psql mysql",
+        program);
+  if (option == "-v")
+    return matches_any("node nodejs perl* php* lua* bun docker podman",
+                       program);
+  return option == "-V" && matches_any("python* pypy* perl* ssh tmux", program);
+}
+
+bool is_question(std::string_view program, std::string_view command) {
+  if (matches_any("docker podman", program))
+    return matches_any("ps images version info", command);
+  return program == "kubectl" && matches_any("get describe version", command);
 }
 
 bool matches_any(std::string_view patterns, std::string_view text) {

@@ -41,6 +41,12 @@ const command_row* find_command(std::string_view name);
 /// Whether it runs the values of variables with a shell.
 bool is_make(std::string_view name);
 
+/// Whether the program, given this option alone, only says what it is.
+bool is_version_option(std::string_view program, std::string_view option);
+
+/// Whether this command of the program only says what there is.
+bool is_question(std::string_view program, std::string_view command);
+
 /// Whether a program may give a file another name.
 bool renames_files(std::string_view name);
 
@@ -51,6 +57,9 @@ bool matches_any(std::string_view patterns, std::string_view text);
 /// one of its pairs with that word.
 bool is_one_of(const command_row& row, std::string_view option,
                std::string_view beside = {});
+
+/// Whether one of the row's `words` may stand anywhere in a word.
+bool looks_within(const command_row& row);
 
 /// Whether setting a variable of this name makes programs run others, or has
 /// the shell evaluate the value.

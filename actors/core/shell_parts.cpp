@@ -217,11 +217,36 @@ class scanner {
       return put(s, escaped);
     }
     const auto byte = static_cast<unsigned char>(c);
-    if (is_in("{}~", c) || byte < 0x20 || byte == 0x7F)
+    if (const auto end = end_of_revision(); c == '{' && end > at_) {
+      s.word.text += line_.substr(at_ - 1, end - at_ + 1);
+      at_ = end;
+      return;
+    }
+    const bool expands = c == '~' ? tilde_expands(s) : is_in("{}", c);
+    if (expands || byte < 0x20 || byte == 0x7F)
       mark(s, word_kind::open);
     else if (is_in("*?[]!", c))
       mark(s, word_kind::glob);
     put(s, c);
+  }
+
+  /// "~" is a folder at the beginning of a word, and behind "=" and ":" of what
+  /// may be an assignment; nowhere behind a letter or digit (`HEAD~2`).
+  [[nodiscard]] bool tilde_expands(const state& s) const {
+    const char before = at_ > 1 ? line_[at_ - 2] : '\0';
+    return !s.in_word || (!is_name(before) && before != '^') ||
+           s.word.text.find_first_of("=:") != std::string::npos;
+  }
+
+  /// Behind the "}" of git's `stash@{0}` and `HEAD^{tree}`, of which a shell
+  /// makes nothing else: no list, no sequence. 0: it is something else.
+  [[nodiscard]] std::size_t end_of_revision() const {
+    if (at_ < 2 || !is_in("@^", line_[at_ - 2])) return 0;
+    const auto end = std::min(line_.find('}', at_), line_.size());
+    const auto inside = line_.substr(at_, end - at_);
+    const bool is_word =
+        std::ranges::all_of(inside, [](char c) { return is_name(c); });
+    return end < line_.size() && !inside.empty() && is_word ? end + 1 : 0;
   }
 
   /// Behind a line's continuation. One inside of an operator or an expansion
