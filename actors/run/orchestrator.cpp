@@ -270,8 +270,7 @@ void orchestrator_state::act(core::record_step& x) {
     if (x.message)  // what was said before the end came
       entry.changes.emplace_back(storage::message_record{
           spec->session, spec->run, x.progress.step,
-          storage::message_role::user,
-          cut_note(end.status, end.err.value_or(error{}))});
+          storage::message_role::user, cut_note(end.err.value_or(error{}))});
     switch (end.status) {
       case events::run_status::completed:
         ended_as = storage::run_state::completed;

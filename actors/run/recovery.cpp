@@ -177,13 +177,8 @@ recovery_plan plan_recovery(const storage::run_snapshot& snapshot,
   return out;
 }
 
-std::string cut_note(events::run_status status, const error& why) {
-  const bool by_user = status == events::run_status::cancelled &&
-                       (why.message.starts_with("cancelled by ") ||
-                        why.message.find("user") != std::string::npos);
-  return std::string{runtime_note} +
-         (by_user ? "The user interrupted this answer here ("
-                  : "This answer was interrupted here (") +
+std::string cut_note(const error& why) {
+  return std::string{runtime_note} + "This answer was interrupted here (" +
          why.message + "); it is not complete.";
 }
 

@@ -52,9 +52,8 @@ std::vector<std::vector<core::observed_call>> earlier_steps(
     const storage::run_snapshot& snapshot,
     const config::tools_config& settings);
 
-/// What the model is told of an answer that was cut by the end of its run;
-/// the arguments are those of `run_finished`.
-std::string cut_note(events::run_status status, const error& why);
+/// What the model is told of an answer that was cut by the end of its run.
+std::string cut_note(const error& why);
 
 /// The session's plan, as its last run left it.
 std::string session_plan(const storage::session_snapshot& session);

@@ -158,7 +158,11 @@ expected<std::vector<std::string>> mcp_headers(const std::string& name,
   if (x.token_env.empty()) return out;
   const auto token = of_variable("mcp." + name + ".token_env", x.token_env);
   if (!token) return unexpected{token.error()};
-  if (has_control(*token)) return bad_value("the token", name);
+  // RFC 6750, 2.1: a token has no blanks.
+  if (has_control(*token) || token->find(' ') != token->npos)
+    return wrong("the token of the server " + name + " in " + x.token_env +
+                 " holds a blank, a line end or another control character: "
+                 "set it without");
   out.push_back("Authorization: Bearer " + *token);
   return out;
 }

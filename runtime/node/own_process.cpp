@@ -11,6 +11,7 @@
 #include "runtime/config/model_checks.hpp"
 #include "runtime/config/providers.hpp"
 #include "runtime/node/node.hpp"
+#include "runtime/service/first_model.hpp"
 #include "tools/process/orphans.hpp"
 
 namespace riffle {
@@ -38,6 +39,14 @@ void take_users(const config::model_config& model) {
       take_key(name);
 }
 
+/// So may that of a provider, which the environment says.
+void take_place(const config::config& config, const config::provider& known) {
+  const auto name = service::place_variable(known);
+  const char* value = name.empty() ? nullptr : std::getenv(name.c_str());
+  if (value && config::holds_user(value) && !is_shown(config, name))
+    take_key(name);
+}
+
 }  // namespace
 
 void own_process(const config::config& config) {
@@ -48,9 +57,11 @@ void own_process(const config::config& config) {
     take_users(model);
   }
   // A request may name a model of any provider that is known, later.
-  for (const auto& known : config::providers())
+  for (const auto& known : config::providers()) {
     for (const auto& variable : config::key_variables(known.settings))
       if (!is_shown(config, variable)) take_key(variable);
+    take_place(config, known);
+  }
   for (const auto& [name, server] : config.mcp)
     for (const auto& variable : config::key_variables(server))
       take_key(variable);

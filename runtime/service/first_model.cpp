@@ -18,9 +18,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// Of the environment, or what was taken out of it since (a user in it).
 std::string variable(const std::string& name) {
   const char* value = std::getenv(name.c_str());
-  return value ? value : "";
+  return value ? value : read_key(name).value_or("");
 }
 
 /// "127.0.0.1:11434" as a URL; $OLLAMA_HOST is written in many ways. As Ollama

@@ -32,9 +32,8 @@ void check_cut(actor_fixture& x, const std::string& text) {
   const auto n = all.size();
   CHECK(all[n - 3] == std::pair<std::string, std::string>{"assistant", text});
   CHECK(all[n - 2].first == "user");
-  CHECK(
-      all[n - 2].second.starts_with("[Note of the runtime] The user "
-                                    "interrupted this answer here"));
+  CHECK(all[n - 2].second.starts_with(
+      "[Note of the runtime] This answer was interrupted here ("));
   CHECK(all[n - 1].first == "user");
 }
 

@@ -52,6 +52,21 @@ TEST_CASE("a server whose variable is not set keeps nobody else from working") {
   CHECK(rt::processes_in(folder).empty());
 }
 
+TEST_CASE("a token with a blank in it is sent to nobody") {
+  rt::http_server server{rt::http_reply::text("no", 401)};
+  const rt::work_folder folder;
+  folder.configure("http://127.0.0.1:1/v1", "[mcp.web]\nurl = \"" +
+                                                server.url("/mcp") +
+                                                "\"\ntoken_env = \"GATE\"\n");
+  for (const std::string token : {"two words", "cut\nhere", "\tit"}) {
+    CAPTURE(token);
+    const auto list = rt::riffle(folder, {"mcp", "list"}, {{"GATE", token}});
+    CHECK(has(list.out, "the token of the server web in GATE holds a blank"));
+    CHECK_FALSE(has(list.out + list.err, token));
+  }
+  CHECK(server.requests().empty());
+}
+
 TEST_CASE("who waits for a server is told so, and can stop it") {
   auto model = answering();
   const rt::work_folder folder;

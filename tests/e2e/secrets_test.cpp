@@ -214,6 +214,7 @@ TEST_CASE("no process of ours has the key in its environment") {
        {"GROQ_API_KEY", password},  // of a provider that no model is of
        {"GATE", password},
        {"USER_OF_URL", "me:" + password},
+       {"GROQ_BASE_URL", "https://me:" + password + "@nowhere.invalid"},
        {"DOOR", password}}};
   REQUIRE(eventually([&] { return !folder.lines("begun").empty(); }));
   auto all = riffle::tools::descendants_of(running.pid());
