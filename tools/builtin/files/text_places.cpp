@@ -126,10 +126,13 @@ int compare(int fd, std::uint64_t offset, std::string_view bytes) {
 
 tl::expected<std::string, int> read_at(int fd, std::uint64_t offset,
                                        std::size_t size) {
-  std::string result(size, '\0');
+  constexpr std::size_t first = 4096;  // most files are short, `size` is large
+  std::string result;
   std::size_t done = 0;
   while (done < size) {
-    const auto count = ::pread(fd, &result[done], size - done,
+    if (done == result.size())
+      result.resize(std::min(size, std::max(first, 2 * done)));
+    const auto count = ::pread(fd, &result[done], result.size() - done,
                                static_cast<off_t>(offset + done));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return tl::unexpected{errno};
