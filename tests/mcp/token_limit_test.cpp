@@ -3,6 +3,7 @@
 // another kind than was asked for is none.
 #include <atomic>
 #include <future>
+#include <memory>
 
 #include "tests/mcp/robot.hpp"
 
@@ -51,19 +52,29 @@ struct stalling {
 };
 
 /// Holds answers of a token endpoint, from the `first` one on, until the end.
-struct closed_gate {
+class closed_gate {
+ public:
   explicit closed_gate(oauth_world& world, int first = 1) {
     world.change([&](oauth_rules& rules) {
-      rules.on_token = [this, first] {
-        if (++asked >= first) opened.wait();
+      rules.on_token = [x = state_, first] {
+        if (++x->asked >= first) x->opened.wait();
       };
     });
   }
-  ~closed_gate() { open.set_value(); }
+  ~closed_gate() { state_->open.set_value(); }
+  closed_gate(const closed_gate&) = delete;
+  closed_gate& operator=(const closed_gate&) = delete;
 
-  std::promise<void> open;
-  std::shared_future<void> opened = open.get_future().share();
-  std::atomic<int> asked = 0;
+  [[nodiscard]] int asked() const { return state_->asked; }
+
+ private:
+  /// The server's thread may still wait when the gate is gone.
+  struct state {
+    std::promise<void> open;
+    std::shared_future<void> opened = open.get_future().share();
+    std::atomic<int> asked = 0;
+  };
+  std::shared_ptr<state> state_ = std::make_shared<state>();
 };
 
 }  // namespace
@@ -103,7 +114,7 @@ TEST_CASE("a proof that is asked for anew counts among the steps") {
   REQUIRE_FALSE(got.has_value());
   CHECK(got.error().code == errc::timeout);
   CHECK(has_part(got.error().message, "the limit of all steps together"));
-  CHECK(gate.asked == 2);
+  CHECK(gate.asked() == 2);
 }
 
 TEST_CASE("what a login asks of servers has a limit, beside the person's") {
