@@ -74,14 +74,14 @@ error node_board::problem(const std::string& tool) const {
   return places_.problem(tool, wall_());
 }
 
-void node_board::set_patience(duration x) {
+void node_board::set_timeout(duration x) {
   const std::lock_guard lock{mutex_};
-  patience_ = x;
+  timeout_ = x;
 }
 
-duration node_board::patience() const {
+duration node_board::timeout() const {
   const std::lock_guard lock{mutex_};
-  return patience_;
+  return timeout_;
 }
 
 bool node_board::has(const std::string& tool) const {

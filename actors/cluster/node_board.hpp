@@ -43,14 +43,14 @@ class node_board {
   [[nodiscard]] error problem(const std::string& tool) const;
 
   /// How long a node may still run what it was given, if it hears nothing.
-  void set_patience(duration x);
-  [[nodiscard]] duration patience() const;
+  void set_timeout(duration x);
+  [[nodiscard]] duration timeout() const;
 
  private:
   const wall_clock wall_;
   mutable std::mutex mutex_;
   core::placement places_;
-  duration patience_{};
+  duration timeout_{};
 };
 
 }  // namespace riffle

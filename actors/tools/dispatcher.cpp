@@ -356,7 +356,7 @@ dispatcher_actor::behavior_type dispatcher(
   limits.retry_base = st.spec->retry_base;
   if (st.spec->nodes)
     limits.abandon_at_node =
-        std::max(limits.abandon_after, st.spec->nodes->patience());
+        std::max(limits.abandon_after, st.spec->nodes->timeout());
   limits.ask_ahead =
       st.spec->approval == approve::ask && !st.spec->propose && !st.spec->cause;
   st.queue = core::dispatch_queue{limits};

@@ -128,7 +128,7 @@ struct dispatcher_state {
   };
   void came_back(const call_id& id, std::uint32_t attempt);
   /// With work that nobody hears from.
-  [[nodiscard]] duration patience_with(const call_id& id) const;
+  [[nodiscard]] duration abandon_timeout(const call_id& id) const;
   std::map<call_id, handed_over> at_pools;
   std::optional<time_point> next_tick;
 

@@ -56,12 +56,13 @@ void dispatcher_state::on(pool_replaced& x) {
     if (peers.work->take_back(peers.epoch, id, work.attempt))
       lost.push_back({id, work.attempt, "its worker pool failed: " + x.reason});
     else
-      self->delayed_send(self, patience_with(id), orphan_due{id, work.attempt});
+      self->delayed_send(self, abandon_timeout(id),
+                         orphan_due{id, work.attempt});
   }
   for (auto& call : lost) on(call);
 }
 
-duration dispatcher_state::patience_with(const call_id& id) const {
+duration dispatcher_state::abandon_timeout(const call_id& id) const {
   const auto of = notes.find(id);
   const bool at_node = of != notes.end() && of->second.node &&
                        !of->second.node->value_or("").empty();

@@ -67,7 +67,7 @@ void connection<Stream>::start() {
   peer_ = peer.address().to_string();
   if (peer_.starts_with("::ffff:")) peer_.erase(0, 7);
   socket().set_option(tcp::no_delay{true}, failed);
-  limit_patience(socket().native_handle(), shared_->options.stall_timeout);
+  limit_stalls(socket().native_handle(), shared_->options.stall_timeout);
   if constexpr (is_tls<Stream>) {
     state_ = state::reading;
     stream_.async_handshake(

@@ -130,7 +130,7 @@ reply too_many_bodies() {
           .with("Retry-After", "2"));
 }
 
-void limit_patience(int socket, duration stall_timeout) {
+void limit_stalls(int socket, duration stall_timeout) {
   using std::chrono::milliseconds;
   const int ms = static_cast<int>(
       std::chrono::duration_cast<milliseconds>(stall_timeout).count() + 1000);

@@ -67,7 +67,7 @@ reply too_many_bodies();
 
 /// What was sent and is not acknowledged for so long ends the connection
 /// (RFC 5482).
-void limit_patience(int socket, duration stall_timeout);
+void limit_stalls(int socket, duration stall_timeout);
 
 /// The peer has said nothing for 40 s, though something waits for its word. A
 /// heartbeat goes out before.

@@ -100,7 +100,7 @@ void rate_limiter::refuse(time_point begun, std::optional<duration> retry_after,
     const bool tried = std::exchange(grown_, false);
     former_ = tried ? proven_ : learned_;
     proven_ = tried ? proven_ : quota{};
-    if (tried) patience_ = std::min(most_rounds, patience_ * 2);
+    if (tried) hold_rounds_ = std::min(most_rounds, hold_rounds_ * 2);
     step_ = 1;
     accepted_ = 0;
     refused_at_ = now;
@@ -147,7 +147,7 @@ void rate_limiter::accept(time_point begun) {
   const auto round =
       std::max({1u, learned_.starts, static_cast<std::uint32_t>(ceiling_)});
   const auto most = std::max(2 * round, enough_requests);
-  if (accepted_ >= std::min(round * patience_, most)) grow();
+  if (accepted_ >= std::min(round * hold_rounds_, most)) grow();
 }
 
 /// Now the one, now the other: so the next refusal tells which was too much.
@@ -166,7 +166,7 @@ void rate_limiter::grow() {
     step_ *= 2;
   }
   if (learned_.starts == 0) step_ *= 2;
-  if (ceiling_ <= 0 && learned_.starts == 0) patience_ = 1;
+  if (ceiling_ <= 0 && learned_.starts == 0) hold_rounds_ = 1;
 }
 
 std::uint32_t rate_limiter::most_open() const noexcept {

@@ -144,7 +144,7 @@ class rate_limiter {
   duration guess_{};                      ///< the last wait that nobody asked
   std::uint32_t accepted_ = 0;            ///< since something grew or fell
   std::uint32_t step_ = 1;                ///< by which it grows next
-  std::uint32_t patience_ = 1;            ///< rounds before it grows
+  std::uint32_t hold_rounds_ = 1;         ///< rounds before it grows
   bool widens_ = false;                   ///< it was the ceiling that grew
   bool grown_ = false;                    ///< since the last refusal
 };

@@ -118,14 +118,14 @@ cluster::hello hello_of(const config::config& config,
   return out;
 }
 
-duration patience_with_nodes(const config::config& config) {
+duration timeout_with_nodes(const config::config& config) {
   const auto& x = config.cluster;
-  return x.timeout + x.heartbeat + service::node_patience(config);
+  return x.timeout + x.heartbeat + service::node_timeout(config);
 }
 
 void set_rules(node_board& board, const config::config& config,
                const tools::registry& own) {
-  board.set_patience(patience_with_nodes(config));
+  board.set_timeout(timeout_with_nodes(config));
   const auto rule_of = [&](const std::string& name) {
     const auto& x = config.tools.of(name);
     return core::placement_rule{x.nodes, x.sticky == "session",
@@ -174,7 +174,7 @@ void cluster_part::use_others(gate_setup& gate, caf::actor_system& system,
     const auto& rules = config->supervision;
     pool_limits limits;
     limits.abandon_after =
-        std::max(limits.abandon_after, patience_with_nodes(*config));
+        std::max(limits.abandon_after, timeout_with_nodes(*config));
     limits.service = {rules.intensity,
                       rules.period,
                       {rules.backoff_base, rules.backoff_cap},

@@ -106,7 +106,7 @@ class cluster_part {
 
 /// With a call on a node that was asked to stop: it is noticed to be gone, and
 /// what it had can act no more.
-duration patience_with_nodes(const config::config& config);
+duration timeout_with_nodes(const config::config& config);
 
 /// What `tools.X` says about where its calls run.
 void set_rules(node_board& board, const config::config& config,

@@ -283,12 +283,12 @@ std::function<void(const storage::call_record&)> node_wait(
     std::mutex mutex;
     std::map<run_id, time_point> first;
   };
-  return [own = service::node_patience(config), journal = std::move(journal),
+  return [own = service::node_timeout(config), journal = std::move(journal),
           all = std::make_shared<asked>()](const storage::call_record& call) {
     if (call.call.node.empty() || call.attempt == 0) return;
     auto span = own;
     if (const auto run = journal->load_run(call.run))
-      span = std::max(span, service::node_patience(*run));
+      span = std::max(span, service::node_timeout(*run));
     time_point end;
     {
       const std::lock_guard lock{all->mutex};

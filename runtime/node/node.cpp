@@ -367,7 +367,7 @@ void node::open_front_door(worker_setup setup) {
   front.max_runs = config_->runtime.max_runs;
   front.making = late_executor_;
   front.faults = faults_;
-  const auto least = nodes_ ? 2 * patience_with_nodes(*config_) : duration{};
+  const auto least = nodes_ ? 2 * timeout_with_nodes(*config_) : duration{};
   front.abandon_deadline = std::max(front.abandon_deadline, least);
   registry_actor_ = spawn_run_registry(actors, std::move(front));
   vitals_ = std::make_shared<service::vitals>(

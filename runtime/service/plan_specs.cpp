@@ -67,7 +67,7 @@ core::step_policy to_policy(step_failure x) {
 stored_request step_request(const run_id& plan, const stored_request& x) {
   stored_request out{x.request, x.folder, {}};
   out.configuration = x.configuration;
-  out.node_patience = x.node_patience;
+  out.node_timeout = x.node_timeout;
   out.request.timeout = {};
   out.request.session = x.plan_session;
   out.of_plan = plan;

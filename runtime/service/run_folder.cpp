@@ -48,13 +48,13 @@ fs::path workspace_of(const storage::run_record& x) {
   return request_from_json(x.settings).request.workspace;
 }
 
-duration node_patience(const config::config& x) {
+duration node_timeout(const config::config& x) {
   return x.cluster.orphan_after + x.tools.defaults.kill_grace +
          x.cluster.heartbeat;
 }
 
-duration node_patience(const storage::run_record& x) {
-  return request_from_json(x.settings).node_patience;
+duration node_timeout(const storage::run_record& x) {
+  return request_from_json(x.settings).node_timeout;
 }
 
 std::string working_folder() {

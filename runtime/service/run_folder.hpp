@@ -49,9 +49,9 @@ inline constexpr std::size_t most_unfinished = 10'000;
 
 /// How long nodes may still run what a process gave them that has died: they
 /// obey the times of that process.
-duration node_patience(const config::config& x);
+duration node_timeout(const config::config& x);
 /// Of the process that began the run; 0: not on record.
-duration node_patience(const storage::run_record& x);
+duration node_timeout(const storage::run_record& x);
 
 /// This process's working directory; empty: it is gone.
 std::string working_folder();

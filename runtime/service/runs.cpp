@@ -54,7 +54,7 @@ void runs::open(spec_source make, bool fresh, std::stop_token stop,
 namespace {
 
 /// `aside`: a client waits for the answer that its run has begun.
-duration patience_of(bool aside) {
+duration start_timeout(bool aside) {
   return aside ? duration{} : std::chrono::milliseconds{500};
 }
 
@@ -72,7 +72,7 @@ void runs::start(run_request x, std::optional<task_place> place,
         auto session = x.session ? *x.session : ids.next<session_id>();
         auto stored = specs->begun_here(x, place);
         stored.hurried = !place;
-        stored.patience = patience_of(aside);
+        stored.start_timeout = start_timeout(aside);
         auto made = specs->make(x.id ? *x.id : ids.next<run_id>(),
                                 std::move(session), x.task, stored);
         // Of a volley each task has a session of its own.
@@ -130,7 +130,7 @@ void runs::resume(run_id id, resume_options x, reader_maker reader,
         stored.on_error = x.on_error;
         asked.stop = x.stop;
         stored.hurried = !stored.place && stored.plan_session.empty();
-        stored.patience = patience_of(aside);
+        stored.start_timeout = start_timeout(aside);
         return specs->remake(*record, std::move(stored));
       },
       false, stop, std::move(reader), to);

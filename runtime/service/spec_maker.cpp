@@ -120,7 +120,8 @@ namespace {
 /// A run's own limit (0: it has none) bounds that, too.
 duration first_wait(const stored_request& x) {
   const auto limit = x.request.timeout;
-  return limit == duration{} ? x.patience : std::min(x.patience, limit);
+  return limit == duration{} ? x.start_timeout
+                             : std::min(x.start_timeout, limit);
 }
 
 }  // namespace
@@ -322,7 +323,7 @@ stored_request spec_maker::begun_here(run_request x,
                                       std::optional<task_place> place) const {
   stored_request out{std::move(x), working_folder(), {}, std::move(place)};
   out.configuration = configuration();
-  if (config_->cluster.used()) out.node_patience = node_patience(*config_);
+  if (config_->cluster.used()) out.node_timeout = node_timeout(*config_);
   return out;
 }
 

@@ -114,9 +114,9 @@ class spec_maker : public std::enable_shared_from_this<spec_maker> {
       std::vector<std::string>& names, const run_request& x,
       std::string& waited) const;
   /// Of those that an agent's tools are of; one is not there yet, nor within
-  /// `patience`, in which they are started.
+  /// `timeout`, in which they are started.
   [[nodiscard]] bool waits_for_servers(const std::string& agent,
-                                       duration patience,
+                                       duration timeout,
                                        const std::stop_token& stop) const;
   /// What a run with these tools waits for.
   [[nodiscard]] std::string wait_for_servers(const std::string& agent) const;

@@ -48,13 +48,13 @@ std::set<std::string> servers_of(const config::config& config,
 
 }  // namespace
 
-bool spec_maker::waits_for_servers(const std::string& agent, duration patience,
+bool spec_maker::waits_for_servers(const std::string& agent, duration timeout,
                                    const std::stop_token& stop) const {
   if (!parts_.servers || !config_->agents.contains(agent)) return false;
   const auto all = servers_of(*config_, agent);
   if (!parts_.servers->would_wait(all)) return false;
-  if (patience == duration{}) return true;
-  parts_.servers->ready(all, stop, patience);
+  if (timeout == duration{}) return true;
+  parts_.servers->ready(all, stop, timeout);
   return !stop.stop_requested() && parts_.servers->are_starting(all);
 }
 

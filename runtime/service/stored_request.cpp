@@ -102,8 +102,8 @@ std::string to_json(const stored_request& x) {
   if (asked.max_steps) out["max_steps"] = *asked.max_steps;
   if (!x.folder.empty()) out["folder"] = x.folder;
   put_configuration(out, x.configuration);
-  if (x.node_patience > duration{})
-    out["node_patience_ns"] = x.node_patience.count();
+  if (x.node_timeout > duration{})
+    out["node_patience_ns"] = x.node_timeout.count();
   if (x.cause) out["cause"] = x.cause->value;
   if (!asked.origin.by.empty()) out["asked_by"] = asked.origin.by;
   if (!asked.origin.digest.empty()) out["asked"] = asked.origin.digest;
@@ -139,7 +139,7 @@ stored_request request_from_json(const std::string& text) {
   asked.response_schema = from.value("response_schema", "");
   x.folder = from.value("folder", "");
   x.configuration = read_configuration(from);
-  x.node_patience = duration{from.value("node_patience_ns", std::int64_t{0})};
+  x.node_timeout = duration{from.value("node_patience_ns", std::int64_t{0})};
   x.plan_session = session_id{from.value("plan_session", "")};
   x.plan = from.value("plan", "");
   x.of_plan = run_id{from.value("of_plan", "")};

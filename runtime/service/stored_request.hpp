@@ -49,14 +49,14 @@ struct stored_request {
   std::vector<attachment> attachments = {};
   /// By which it began, so that nobody goes on with it by another one unseen.
   run_configuration configuration = {};
-  /// See `service::node_patience`.
-  duration node_patience{};
+  /// See `service::node_timeout`.
+  duration node_timeout{};
   /// Servers and nodes of its tools are not waited for: the run is put on
   /// record first. A plan is only to be ended. Not stored: this time only.
   bool hurried = false;
   /// Where nobody else is kept waiting: so long servers are waited for before
   /// that, so that what comes at once is not told as a wait. Not stored.
-  duration patience{};
+  duration start_timeout{};
 };
 
 /// Names of Riffle's own records: of plans, of volleys, and `notes`.

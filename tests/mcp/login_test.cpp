@@ -249,8 +249,8 @@ std::string ask_raw(std::uint16_t port, const std::string& text,
   if (::connect(fd.get(), reinterpret_cast<sockaddr*>(&to), sizeof to) != 0)
     return "no connection";
   static_cast<void>(::send(fd.get(), text.data(), text.size(), MSG_NOSIGNAL));
-  const timeval patience{10, 0};
-  ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  const timeval timeout{10, 0};
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
   std::string out;
   char buffer[4096];
   while (waits) {

@@ -265,7 +265,7 @@ TEST_CASE("recovery waits by the times that its run began with") {
   const std::shared_ptr<storage::journal> journal =
       storage::make_memory_journal();
   service::stored_request began;
-  began.node_patience = agreed;
+  began.node_timeout = agreed;
   storage::run_record run;
   run.id = run_id{"run_1"};
   run.session = session_id{"s"};

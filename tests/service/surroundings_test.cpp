@@ -172,7 +172,7 @@ struct repository {
 };
 
 /// Slow machines have as long as they need.
-constexpr auto patience = std::chrono::seconds{60};
+constexpr auto timeout = std::chrono::seconds{60};
 
 }  // namespace
 
@@ -180,14 +180,14 @@ TEST_CASE("git says whether what it tracks is committed") {
   if (std::system("git --version >/dev/null 2>&1") != 0)  // NOLINT
     return riffle::testing::skip("there is no git");
   const repository x;
-  CHECK(has_changes(x.root, patience) == false);
+  CHECK(has_changes(x.root, timeout) == false);
   x.folder.write("new", "not tracked");
-  CHECK(has_changes(x.root, patience) == false);
+  CHECK(has_changes(x.root, timeout) == false);
   x.folder.write("a", "two\n");
-  CHECK(has_changes(x.root, patience) == true);
+  CHECK(has_changes(x.root, timeout) == true);
   CHECK(has_changes(x.root, riffle::duration{}) == std::nullopt);
   x.git("-c user.name=n -c user.email=e@x commit -q -a -m second");
-  CHECK(has_changes(x.root, patience) == false);
+  CHECK(has_changes(x.root, timeout) == false);
 }
 
 TEST_CASE("no program that a repository names runs to tell its state") {
@@ -204,14 +204,14 @@ TEST_CASE("no program that a repository names runs to tell its state") {
        {"core.fsmonitor", "filter.f.clean", "core.sshCommand"}) {
     CAPTURE(key);
     x.git("config " + std::string{key} + " '" + script.string() + "'");
-    CHECK(has_changes(x.root, patience) == std::nullopt);
+    CHECK(has_changes(x.root, timeout) == std::nullopt);
     x.git("config --unset " + std::string{key});
   }
   // Those of the user are left out.
   x.folder.write("home/.gitconfig",
                  "[filter \"f\"]\n\tclean = " + script.string() + "\n");
   const riffle::testing::scoped_env home{"HOME", (x.root / "home").string()};
-  CHECK(has_changes(x.root, patience) == true);
+  CHECK(has_changes(x.root, timeout) == true);
   CHECK_FALSE(fs::exists(mark));
 }
 
@@ -241,7 +241,7 @@ TEST_CASE("git gets what it needs of the environment, and no key") {
   const riffle::testing::scoped_env key{"SOME_API_KEY", "sk-of-the-provider"};
   const riffle::testing::scoped_env other{"SOMETHING", "else"};
   const riffle::testing::scoped_env words{"LC_TIME", "C"};
-  CHECK(has_changes(x.root, patience) == false);
+  CHECK(has_changes(x.root, timeout) == false);
   const auto all = git.said();
   CAPTURE(all);
   CHECK(all.find("sk-of-the-provider") == std::string::npos);
@@ -254,16 +254,16 @@ TEST_CASE("a repository that was too slow once is not asked again") {
   const project x;
   x.folder.write("up/project/.git/config", "[core]\n\tbare = false\n");
   const false_git git{"echo 'M a'\n"};
-  CHECK(has_changes(x.root, patience) == true);
+  CHECK(has_changes(x.root, timeout) == true);
   CHECK(known_changes(x.root) == std::nullopt);
-  CHECK(told_changes(x.root, patience) == true);
+  CHECK(told_changes(x.root, timeout) == true);
   CHECK(known_changes(x.root) == true);
   const auto known = [&] {
     return look_around(x.root, agents, "2026-11-24", git_answer::known);
   };
   CHECK(says(known(), "branch feature/a, tracked files have changes"));
   CHECK(told_changes(x.root, riffle::duration{}) == std::nullopt);
-  CHECK(told_changes(x.root, patience) == std::nullopt);
+  CHECK(told_changes(x.root, timeout) == std::nullopt);
   CHECK(known_changes(x.root) == std::nullopt);
   CHECK(says(known(), "- Git: branch feature/a\n"));
 }
@@ -273,12 +273,12 @@ TEST_CASE("a git that does not end is ended, and no process stays") {
   x.folder.write("up/project/.git/config", "[core]\n\tbare = false\n");
   const false_git git{"echo $$ >\"${0%/*}/said\"\nexec sleep 1000\n"};
   auto limit = std::chrono::milliseconds{50};
-  while (!git.said().ends_with('\n') && limit < patience) {
+  while (!git.said().ends_with('\n') && limit < timeout) {
     CHECK(has_changes(x.root, limit) == std::nullopt);
     limit *= 2;
   }
   const auto pid = static_cast<pid_t>(std::stoi(git.said()));
-  const auto until = std::chrono::steady_clock::now() + patience;
+  const auto until = std::chrono::steady_clock::now() + timeout;
   while (::kill(pid, 0) == 0 && std::chrono::steady_clock::now() < until)
     std::this_thread::sleep_for(std::chrono::milliseconds{5});
   // One that nobody waits for would be there still.

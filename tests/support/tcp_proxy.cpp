@@ -208,12 +208,12 @@ black_hole::black_hole() : listener_{make_socket()} {
 std::string free_address() { return bind_any(make_socket()); }
 
 std::string talk_to(const std::string& address, const std::string& bytes,
-                    std::chrono::milliseconds patience) {
+                    std::chrono::milliseconds timeout) {
   const auto fd = make_socket();
   auto to = place(port_of(address));
   if (::connect(fd.get(), plain(to), sizeof to) != 0) return {};
-  const timeval limit{static_cast<time_t>(patience.count() / 1000),
-                      static_cast<suseconds_t>(patience.count() % 1000 * 1000)};
+  const timeval limit{static_cast<time_t>(timeout.count() / 1000),
+                      static_cast<suseconds_t>(timeout.count() % 1000 * 1000)};
   ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   static_cast<void>(::send(fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL));
   std::string out;

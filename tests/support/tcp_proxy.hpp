@@ -79,6 +79,6 @@ std::string free_address();
 /// Sends bytes to a port of loopback; what it answers, until it closes or says
 /// nothing for so long.
 std::string talk_to(const std::string& address, const std::string& bytes,
-                    std::chrono::milliseconds patience);
+                    std::chrono::milliseconds timeout);
 
 }  // namespace riffle::testing

@@ -85,12 +85,12 @@ expected<void> change_memory(const std::filesystem::path& folder,
                              const std::string& server,
                              const std::string& identity,
                              const std::function<void(remembered&)>& change) {
-  constexpr auto patience = std::chrono::seconds{5};
+  constexpr auto timeout = std::chrono::seconds{5};
   make_private_folder(folder);
   const auto name = folder / (server + ".lock");
   const unique_fd fd{::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)};
   if (!fd || !lock_until(fd, lock_kind::exclusive,
-                         std::chrono::steady_clock::now() + patience))
+                         std::chrono::steady_clock::now() + timeout))
     return unexpected{error{.code = errc::storage_unavailable,
                             .op = "mcp",
                             .message = name.string() + " cannot be locked"}};

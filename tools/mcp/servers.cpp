@@ -17,7 +17,7 @@ namespace {
 using std::chrono::steady_clock;
 
 /// What takes longer is told.
-constexpr auto patience = std::chrono::milliseconds{500};
+constexpr auto start_timeout = std::chrono::milliseconds{500};
 
 /// How long servers are waited for.
 struct patient_wait {
@@ -109,8 +109,9 @@ std::vector<missing_server> servers::ready(const std::set<std::string>& names,
     if (auto* x = find(name)) x->want();
   for (const auto& name : names)
     if (auto* x = find(name))
-      x->wait_ready(std::min<time_point>(how.began + patience, how.end_for(*x)),
-                    stop);
+      x->wait_ready(
+          std::min<time_point>(how.began + start_timeout, how.end_for(*x)),
+          stop);
   for (const auto& name : names)
     if (const auto* x = find(name)) tell_late(*x, how);
   for (const auto& name : names) look_again(name);

@@ -113,7 +113,7 @@ void ring(const show_options& show, std::string_view what, console& io);
 
 /// Knows when something that shall end has had its time: time limits of tools
 /// are far shorter.
-class patience_clock {
+class settle_clock {
  public:
   static constexpr auto settle_limit = std::chrono::seconds{60};
 

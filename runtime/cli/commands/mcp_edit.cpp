@@ -40,7 +40,7 @@ struct edited_file {
 /// Of the file's folder: the file itself is replaced. Who cannot lock it goes
 /// on without.
 unique_fd lock_of(const fs::path& file) {
-  constexpr auto patience = std::chrono::seconds{10};
+  constexpr auto timeout = std::chrono::seconds{10};
   std::error_code ignored;
   auto real = fs::weakly_canonical(file, ignored);
   if (ignored) real = file;
@@ -49,7 +49,7 @@ unique_fd lock_of(const fs::path& file) {
       ::open(real.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   if (fd)
     static_cast<void>(lock_until(fd, lock_kind::exclusive,
-                                 std::chrono::steady_clock::now() + patience));
+                                 std::chrono::steady_clock::now() + timeout));
   return fd;
 }
 

@@ -185,7 +185,7 @@ class shown_volley {
   shown_volley& operator=(const shown_volley&) = delete;
 
   void to_the_end() {
-    patience_clock patience;
+    settle_clock settling;
     bool unread = false;
     while (!x_.of.ended()) {
       work_.look_once([this](auto limit) { return take(x_.of.next(limit)); });
@@ -193,7 +193,7 @@ class shown_volley {
         io_.complain_of_output();
         x_.of.cancel("nobody reads the output");
       }
-      if (patience.is_over(unread || signals_.asked_to_stop())) break;
+      if (settling.is_over(unread || signals_.asked_to_stop())) break;
     }
   }
 

@@ -33,7 +33,7 @@ class watcher {
       unread_ = true;
       cancel_unread();
     }
-    return !patience_.is_over(unread_ || signals_.asked_to_stop());
+    return !settling_.is_over(unread_ || signals_.asked_to_stop());
   }
 
  private:
@@ -46,7 +46,7 @@ class watcher {
   const interrupts& signals_;
   console& io_;
   bool unread_ = false;
-  patience_clock patience_;
+  settle_clock settling_;
 };
 
 int final_status(const run_output& output, std::uint32_t unasked,

@@ -65,14 +65,14 @@ void tell_failure(const run& of, const plan_report& told,
 /// Until the end of the plan; false: it did not settle in time.
 bool show_all(plan_events& logs, plan_output& output, watched_work& work,
               const interrupts& signals) {
-  patience_clock patience;
+  settle_clock settling;
   while (!logs.ended()) {
     work.look_once([&](auto limit) {
       const auto batch = logs.next(limit);
       if (batch) output.on(*batch, std::chrono::steady_clock::now());
       return batch.has_value();
     });
-    if (patience.is_over(signals.asked_to_stop())) return false;
+    if (settling.is_over(signals.asked_to_stop())) return false;
   }
   return true;
 }

@@ -61,10 +61,10 @@ bool stdin_is_given() {
 }
 
 expected<std::string> read_given_stdin(bool& silent) {
-  constexpr int patience_ms = 2000;
+  constexpr int timeout_ms = 2000;
   if (!stdin_is_given()) return std::string{};
   pollfd one{STDIN_FILENO, POLLIN, 0};
-  silent = ::poll(&one, 1, patience_ms) == 0;
+  silent = ::poll(&one, 1, timeout_ms) == 0;
   if (silent) return std::string{};
   return read_all("input");
 }

@@ -27,7 +27,7 @@ using std::chrono::steady_clock;
 constexpr int look_ms = 100;
 constexpr std::size_t largest_request = 16u << 10;
 constexpr std::size_t most_visitors = 16;
-constexpr auto patience = std::chrono::seconds{5};  ///< for a request
+constexpr auto request_timeout = std::chrono::seconds{5};  ///< for a request
 constexpr std::string_view path = "/callback";
 
 unexpected no_way(errc code, std::string message) {
@@ -142,7 +142,7 @@ void accept_one(int listener, std::vector<visitor>& all) {
   if (!fd) return;
   // The oldest goes: who sends nothing must not keep the answer out.
   if (all.size() >= most_visitors) all.erase(all.begin());
-  all.push_back({std::move(fd), {}, steady_clock::now() + patience});
+  all.push_back({std::move(fd), {}, steady_clock::now() + request_timeout});
 }
 
 }  // namespace
