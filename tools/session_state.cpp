@@ -100,6 +100,10 @@ std::map<std::string, json> call_state::all() const {
 }
 
 expected<void> call_state::set(std::string_view key, const json& value) {
+  if (key.starts_with(own_state_prefix))
+    return refuse(key, "keys that begin with \"" +
+                           std::string{own_state_prefix} +
+                           "\" are Riffle's own; take another name");
   std::lock_guard lock{mutex_};
   auto text = check_state(now(), key, value);
   if (!text) return unexpected{std::move(text.error())};
@@ -110,7 +114,8 @@ expected<void> call_state::set(std::string_view key, const json& value) {
 void call_state::reset() {
   std::lock_guard lock{mutex_};
   changes_.clear();
-  for (const auto& [key, value] : session_) changes_.emplace(key, "");
+  for (const auto& [key, value] : session_)
+    if (!key.starts_with(own_state_prefix)) changes_.emplace(key, "");
 }
 
 }  // namespace riffle::tools

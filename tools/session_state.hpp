@@ -28,6 +28,10 @@ inline constexpr std::size_t longest_state_value = 64u << 10;
 inline constexpr std::size_t most_state_keys = 256;
 inline constexpr std::size_t most_state_bytes = 1u << 20;
 
+/// Keys that begin so are Riffle's own, such as a session's title: tools read
+/// them, and neither set nor remove any.
+inline constexpr std::string_view own_state_prefix = "session_";
+
 /// Key -> JSON text. In changes an empty text removes the key.
 using state_values = std::map<std::string, std::string>;
 
@@ -48,11 +52,11 @@ class call_state {
   [[nodiscard]] std::optional<nlohmann::json> get(std::string_view key) const;
   [[nodiscard]] bool has(std::string_view key) const;
   [[nodiscard]] std::map<std::string, nlohmann::json> all() const;
-  /// Null removes the key. Fails as `check_state`.
+  /// Null removes the key. Fails as `check_state`, and for Riffle's own keys.
   expected<void> set(std::string_view key, const nlohmann::json& value);
 
-  /// Removes every key. Only values go: what the run publishes, and the call's
-  /// own progress, stay as they are.
+  /// Removes every key but Riffle's own. Only values go: what the run
+  /// publishes, and the call's own progress, stay as they are.
   void reset();
 
   /// As JSON texts: what it sees, and what it changed.

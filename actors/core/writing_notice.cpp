@@ -43,6 +43,11 @@ bool is_writing_notice(std::string_view status) {
          status.find(so_far) != std::string_view::npos;
 }
 
+std::string_view begun_file(std::string_view tool, std::string_view arguments) {
+  const bool makes_file = tool == "write" || tool == "edit";
+  return makes_file ? path_in(arguments) : std::string_view{};
+}
+
 void writing_notice::on(const call_fragment& x) {
   const bool begins =
       !x.name.empty() || (x.index.has_value() && *x.index != index_);
@@ -62,10 +67,8 @@ void writing_notice::on(const call_fragment& x) {
 
 /// The file, where the call is about one and says so first.
 std::string writing_notice::what() const {
-  const auto path = path_in(head_);
-  const bool makes_file = name_ == "write" || name_ == "edit";
-  if (path.empty() || !makes_file) return "a call of " + name_;
-  return with_dots(path, longest_path);
+  const auto path = begun_file(name_, head_);
+  return path.empty() ? "a call of " + name_ : with_dots(path, longest_path);
 }
 
 /// What it is as soon as that is known, then how far it is.

@@ -15,6 +15,10 @@ namespace riffle::core {
 /// "writing src/big.cpp … 1.2k tokens", "writing a call of bash … 300 tokens".
 bool is_writing_notice(std::string_view status);
 
+/// The file that a call makes or changes, as far as the beginning of its
+/// arguments says so first; empty: it does not.
+std::string_view begun_file(std::string_view tool, std::string_view arguments);
+
 /// The arguments of a call may take minutes to be written, and nothing of them
 /// is an event before they are whole: says at once what is written, and now and
 /// then how far it is.

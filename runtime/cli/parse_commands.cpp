@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "runtime/base/text.hpp"
 #include "runtime/cli/help.hpp"
 #include "runtime/cli/parser.hpp"
 
@@ -14,7 +15,13 @@ void parser::add_session_choices(CLI::App& sub, sessions_command::what action) {
     sub.add_option("--search", sessions.search,
                    "Only those with all these words in their title or id, "
                    "of the newest 10,000")
-        ->type_name("WORDS");
+        ->type_name("WORDS")
+        ->check(CLI::Validator{[](const std::string& text) {
+                                 return std::string{trimmed(text).empty()
+                                                        ? "must not be empty"
+                                                        : ""};
+                               },
+                               ""});
     sub.add_option("BEGIN", sessions.id,
                    "Only those whose id begins so; plan_call_: single calls "
                    "of MCP clients, which stand in no other list");
@@ -22,10 +29,12 @@ void parser::add_session_choices(CLI::App& sub, sessions_command::what action) {
     sub.add_option("CALL", sessions.id,
                    "A call's id; a session's lists its calls; none: those "
                    "of the newest session");
-  } else if (action == what::show || action == what::diff) {
+  } else if (action == what::show) {
     sub.add_option("ID", sessions.id, "The session; none: the newest one");
-    if (action == what::diff)
-      sub.add_option("FILE", sessions.file, "Only of this file");
+  } else if (action == what::diff) {
+    sub.add_option("ID", sessions.id,
+                   "The session; none: the newest one of this folder");
+    sub.add_option("FILE", sessions.file, "Only of this file");
   } else {
     sub.add_option("ID", sessions.id, "The session")->required();
   }

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "runtime/base/text.hpp"
+#include <re2/re2.h>
 
 namespace riffle::service {
 
@@ -54,17 +54,29 @@ expected<proposal_id> match_id(const std::string& part,
   return match(part, all, "proposal");
 }
 
-bool has_words(std::string_view text, std::string_view words) {
+word_search::word_search(std::string_view words) {
   constexpr std::string_view blanks = " \t\r\n";
-  const auto in = lower(text);
-  const auto wanted = lower(words);
-  std::size_t at = 0;
-  while ((at = wanted.find_first_not_of(blanks, at)) != std::string::npos) {
-    const auto end = std::min(wanted.find_first_of(blanks, at), wanted.size());
-    if (in.find(wanted.substr(at, end - at)) == std::string::npos) return false;
+  // RE2 folds the letters of all scripts.
+  re2::RE2::Options options;
+  options.set_case_sensitive(false);
+  options.set_literal(true);
+  options.set_log_errors(false);
+  for (std::size_t at = 0;
+       (at = words.find_first_not_of(blanks, at)) != words.npos;) {
+    const auto end = std::min(words.find_first_of(blanks, at), words.size());
+    const std::string word{words.substr(at, end - at)};
+    words_.push_back(std::make_unique<re2::RE2>(word, options));
     at = end;
   }
-  return true;
+}
+
+word_search::~word_search() = default;
+
+bool word_search::finds(std::string_view text) const {
+  const re2::StringPiece in{text.data(), text.size()};
+  return std::ranges::all_of(words_, [&](const auto& word) {
+    return re2::RE2::PartialMatch(in, *word);
+  });
 }
 
 }  // namespace riffle::service

@@ -5,12 +5,18 @@
 // only one has it; and titles, by words of them. Pure.
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "messages/error.hpp"
 #include "messages/ids.hpp"
+
+namespace re2 {
+class RE2;
+}  // namespace re2
 
 namespace riffle::service {
 
@@ -25,8 +31,19 @@ expected<session_id> match_id(const std::string& part,
 expected<proposal_id> match_id(const std::string& part,
                                std::span<const proposal_id> all);
 
-/// Whether each of these words stands somewhere in the text; capital and small
-/// letters of ASCII are the same. No words: yes.
-bool has_words(std::string_view text, std::string_view words);
+/// Words to find texts by; capital and small letters are the same.
+class word_search {
+ public:
+  explicit word_search(std::string_view words);
+  ~word_search();
+  word_search(const word_search&) = delete;
+  word_search& operator=(const word_search&) = delete;
+
+  /// Whether each of them stands somewhere in the text. No words: yes.
+  [[nodiscard]] bool finds(std::string_view text) const;
+
+ private:
+  std::vector<std::unique_ptr<re2::RE2>> words_;
+};
 
 }  // namespace riffle::service

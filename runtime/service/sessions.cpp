@@ -142,6 +142,7 @@ expected<std::vector<session_summary>> sessions::search(
   if (!journal_) return out;
   const auto gone = interrupted_runs(*journal_);
   if (!gone) return unexpected{gone.error()};
+  const word_search wanted{words};
   for (const auto& id : *ids) {
     storage::run_filter of_it;
     of_it.session = id;
@@ -151,7 +152,7 @@ expected<std::vector<session_summary>> sessions::search(
     std::ranges::reverse(*runs);
     session_summary x{id, runs->size(), {}, false, {}};
     x.title = title_of(*journal_, id, *runs);
-    if (!has_words(x.title + " " + id.value, words)) continue;
+    if (!wanted.finds(x.title + " " + id.value)) continue;
     if (x.runs > 0) x.last = std::move(runs->back());
     x.interrupted =
         x.last.state == storage::run_state::active && gone->contains(x.last.id);

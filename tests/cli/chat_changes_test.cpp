@@ -77,18 +77,30 @@ TEST_CASE("what a session changed in files is shown, and taken back") {
   REQUIRE(at.read_next("old  +1 -1\r\n@@ -1,2 +1,2 @@\r\n-one\r\n+two\r\n"));
   REQUIRE(at.read_next("these may have changed more: bash"));
   ask(at, "/diff old", "old  +1 -1");
-  ask(at, "/diff no.cpp", "No call of write or edit has changed no.cpp.");
+  ask(at, "/diff no.cpp",
+      "No call of write or edit has changed no.cpp, but these: made, old\r\n");
   SECTION("it is asked once, and a no changes nothing") {
-    ask(at, "/undo", "changed in 2 files? (a letter and Enter) [y]es, [n]o > ");
+    ask(at, "/undo",
+        "changed in 2 files: made, old? (a letter and Enter) [y]es, [n]o > ");
     at.type("n\r");
     REQUIRE(at.read_next("Nothing was taken back."));
     CHECK(here.text_of("made") == "first\n");
     CHECK(here.text_of("old") == "two\nmore\n");
   }
+  SECTION("a line that is no answer waits in the prompt behind it") {
+    ask(at, "/undo", "[y]es, [n]o > ");
+    at.type("/cost\r");
+    REQUIRE(at.read_next("[y]es, [n]o > "));
+    at.type("n\r");
+    REQUIRE(at.read_next("Nothing was taken back."));
+    REQUIRE(at.read_next("/cost"));
+    at.type("\r");
+    REQUIRE(at.read_next("tokens"));
+  }
   SECTION("and told to the model with the next task alone") {
     ask(at, "/undo", "-first\r\n");
     REQUIRE(at.read_next("+one\r\n"));
-    REQUIRE(at.read_next("Take back what \"first\" changed in 2 files?"));
+    REQUIRE(at.read_next("changed in 2 files: made, old?"));
     REQUIRE(at.read_next("[n]o > "));
     at.type("y\r");
     REQUIRE(at.read_next("Taken back: made, old."));
@@ -115,12 +127,83 @@ TEST_CASE("what a session changed in files is shown, and taken back") {
     CHECK(here.text_of("made") == "first\n");
     // As behind a kill: what is as it was already is no hindrance.
     here.folder.write("old", "one\nmore\n");
-    ask(at, "/undo", "Take back what \"first\" changed in 1 file?");
+    ask(at, "/undo", "Take back what \"first\" changed in 1 file: made?");
     at.type("y\r");
     REQUIRE(at.read_next("Taken back: made, old."));
     CHECK(here.text_of("made").empty());
   }
   CHECK(leave(at) == 0);
+}
+
+TEST_CASE("a turn that changed nothing costs no /undo of its own") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const place here;
+  terminal_program at{
+      here.folder.path(), {"chat", "--no-color", "--approve", "all"}, 110};
+  ask(at, "first", "You said: first");
+  here.folder.write("old", "one\nmore\n");
+  ask(at, "second", "You said: second");
+  SECTION("what it wrote was there before") {
+    // "one" is not there any more, and `made` is what the task makes of it.
+    ask(at, "second", "You said: second");
+    ask(at, "/undo", "\"second\" changed nothing: what it wrote was there");
+    REQUIRE(at.read_next("Take back what \"second\" changed in 2 files: made"));
+    at.type("y\r");
+    REQUIRE(at.read_next("Taken back: made, old."));
+    CHECK(here.text_of("made") == "first\n");
+  }
+  SECTION("its files are as they were") {
+    here.folder.write("made", "first\n");
+    here.folder.write("old", "one\nmore\n");
+    ask(at, "/undo", "What \"second\" changed is as it was before.");
+    REQUIRE(at.read_next("Taken back: made, old. The model is told"));
+    // `old` is what it was before the first turn, too.
+    REQUIRE(at.read_next("Take back what \"first\" changed in 1 file: made?"));
+    at.type("y\r");
+    REQUIRE(at.read_next("Taken back: made, old."));
+    CHECK(here.text_of("made").empty());
+    ask(at, "/undo", "There is no change to take back.");
+  }
+  SECTION("nor does it hide that there is no other") {
+    ask(at, "/undo", "Take back what \"second\"");
+    at.type("y\r");
+    REQUIRE(at.read_next("Taken back: made, old."));
+    std::filesystem::remove(here.folder.path() / "made");
+    ask(at, "/undo", "What \"first\" changed is as it was before.");
+    REQUIRE(at.read_next("There is no other change to take back."));
+    ask(at, "/undo", "There is no change to take back.");
+  }
+  CHECK(leave(at) == 0);
+}
+
+TEST_CASE("the changes of a folder's newest session are asked for by no name") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const place here;
+  const auto runs = [&](const std::filesystem::path& folder,
+                        std::vector<std::string> words) {
+    words.insert(words.end(), {"--no-color", "--config",
+                               (here.folder.path() / "riffle.toml").string()});
+    terminal_program at{folder, words, 200};
+    CHECK(at.finish() == 0);
+    return at.written();
+  };
+  const auto has = [](const std::string& text, const std::string& part) {
+    INFO(text);
+    CHECK(text.find(part) != text.npos);
+  };
+  const auto sub = here.folder.path() / "sub";
+  std::filesystem::create_directories(sub);
+  runs(here.folder.path(),
+       {"run", "--session", "tea", "--approve", "all", "first"});
+  runs(sub, {"run", "--session", "milk", "--approve", "none", "second"});
+  const auto whole = std::filesystem::canonical(here.folder.path()).string();
+  const auto shown = runs(here.folder.path(), {"sessions", "diff"});
+  has(shown, "Session tea in " + whole + "\r\n\r\nmade  +1 -0, new\r\n");
+  has(runs(here.folder.path(), {"sessions", "diff", "tea", "no.cpp"}),
+      "no call of write or edit has changed no.cpp, but these: made, old");
+  has(runs(sub, {"sessions", "diff"}), "has changed a file");
 }
 
 TEST_CASE("who decides is changed within a conversation, and seen") {
@@ -136,7 +219,6 @@ TEST_CASE("who decides is changed within a conversation, and seen") {
   REQUIRE(at.read_next("You said: first"));
   CHECK(here.text_of("made").empty());
   ask(at, "/approve all", "calls run without a question");
-  REQUIRE(at.read_next("(approves all) > "));
   at.type("second\r");
   REQUIRE(at.read_next("You said: second"));
   CHECK(here.text_of("made") == "second\n");
@@ -147,6 +229,35 @@ TEST_CASE("who decides is changed within a conversation, and seen") {
   at.answer("s");
   CHECK(leave(at) == 0);
   CHECK(here.text_of("made") == "second\n");
+}
+
+TEST_CASE("who decides is changed beside a question, which that answers") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const place here;
+  terminal_program at{here.folder.path(), {"chat", "--no-color"}, 110};
+  SECTION("all of them are approved") {
+    ask(at, "first", "[?] > ");
+    at.type("/approve all\r");
+    REQUIRE(at.read_next("From here calls run without a question"));
+    REQUIRE(at.read_next("Not asked, /approve all: "));
+    REQUIRE(at.read_next("Not asked, /approve all: "));
+    REQUIRE(at.read_next("You said: first"));
+    CHECK(here.text_of("made") == "first\n");
+    CHECK(here.text_of("by_command") == "ran\n");
+  }
+  SECTION("or none, and then the person is asked again") {
+    ask(at, "first", "[?] > ");
+    at.type("/approve none\r");
+    REQUIRE(at.read_next("calls that need your approval are denied"));
+    REQUIRE(at.read_next("Denied, /approve none: "));
+    REQUIRE(at.read_next("You said: first"));
+    CHECK(here.text_of("made").empty());
+    ask(at, "/approve ask", "You are asked about calls");
+    ask(at, "second", "[?] > ");
+    at.answer("s");
+  }
+  CHECK(leave(at) == 0);
 }
 
 TEST_CASE("what was said elsewhere is read before it is answered") {

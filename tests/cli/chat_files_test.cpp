@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include "runtime/cli/terminal/completed_word.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
 
@@ -87,6 +88,40 @@ TEST_CASE("what nobody attached is said as it is") {
                             " is a pipe or a device, not a file, so it is "
                             "sent as text");
   CHECK(said("@you: hello, @me at @noon:3pm").empty());
+}
+
+TEST_CASE("of a whole file its lines are told") {
+  const text_place there;
+  run_request x;
+  x.task = "see @f:1.txt, and @f:1.txt:2";
+  CHECK(attach_mentioned(x) == "f:1.txt (4 lines), f:1.txt, line 2");
+}
+
+TEST_CASE("a word is sent as it is where there is no such file") {
+  using words = std::vector<std::string>;
+  CHECK(not_attached("ask @nothere") == words{"no file nothere: sent as text"});
+  CHECK(not_attached("class a {\n  @nothere\n}").empty());
+}
+
+TEST_CASE("what closes a word stands right behind one that was completed") {
+  const auto typed = [](const std::string& before, const std::string& now,
+                        const char* text) {
+    line_editor x;
+    x.insert(now);
+    const key pressed{key_kind::text, text};
+    close_completed_word(x, before, pressed);
+    x.on(pressed);
+    return x.take();
+  };
+  CHECK(typed("see @docs/pl", "see @docs/plans.md ", ":") ==
+        "see @docs/plans.md:");
+  CHECK(typed("see @docs/pl", "see @docs/plans.md ", ":1-5") ==
+        "see @docs/plans.md:1-5");
+  CHECK(typed("see @docs/pl", "see @docs/plans.md ", "a") ==
+        "see @docs/plans.md a");
+  // Nothing was completed.
+  CHECK(typed("", "see this ", ":") == "see this :");
+  CHECK(typed("see this ", "see this ", ":") == "see this :");
 }
 
 TEST_CASE("a line far within a huge file is not looked for") {

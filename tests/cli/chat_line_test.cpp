@@ -22,11 +22,16 @@ TEST_CASE("a line is a task, a command, or one for the shell") {
   CHECK(parse_chat_line("/").what == chat_act::task);
   CHECK(parse_chat_line("/files__Review2 a b") ==
         chat_line{chat_act::command, "files__Review2", "a b"});
+  CHECK(parse_chat_line("/fix-2_now it") ==
+        chat_line{chat_act::command, "fix-2_now", "it"});
+  CHECK(parse_chat_line("/2 of them").what == chat_act::task);
   CHECK(parse_chat_line("/__init__ is long").what == chat_act::task);
   CHECK(parse_chat_line("/hepl").what == chat_act::command);
   CHECK(no_such_command("hepl") ==
         "there is no /hepl; did you mean /help? /help lists all");
   CHECK(no_such_command("xyzxyz") == "there is no /xyzxyz: /help lists all");
+  CHECK(no_such_command("reviw", {"review"}).find("/review?") !=
+        std::string::npos);
   CHECK(no_such_command("odel").find("/model?") != std::string::npos);
   CHECK(no_such_command("undoo").find("/undo?") != std::string::npos);
   CHECK(no_such_command("contextual").find("/context?") != std::string::npos);
@@ -45,7 +50,12 @@ TEST_CASE("help names every command") {
   for (const auto& x : chat_commands()) {
     CAPTURE(x.word);
     CHECK(text.find("  /" + std::string{x.word} + " ") != std::string::npos);
+    // In one column.
+    const auto at = text.find("/" + std::string{x.word} + " ");
+    CHECK(text.find(x.about, at) - at == 25);
   }
+  for (const auto* key : {"Ctrl-R", "Ctrl-Z", "Tab goes"})
+    CHECK(text.find(key) != std::string::npos);
 }
 
 TEST_CASE("files are named by an @ at the beginning of a word") {

@@ -4,6 +4,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <string>
 
 #include "tests/cli/terminal_program.hpp"
 #include "tests/config/temp_folder.hpp"
@@ -164,10 +166,38 @@ TEST_CASE("who comes to a conversation that lives sees that it does") {
   if (!has_terminals()) return skip(no_terminals);
   asked_talk x;
   terminal_program other{x.folder.path(), {"chat", "-c", "--no-color"}, 110};
-  REQUIRE(other.read_next("It works in another terminal."));
+  REQUIRE(other.read_next(
+      "It waits for a decision in another terminal: write made"));
+  REQUIRE(other.read_next("riffle proposals approve prop_"));
   REQUIRE(other.read_next("\x1b[?2004h"));  // its prompt takes keys
-  other.type("\x04");
+  other.type("more\r");
+  REQUIRE(other.read_next("this conversation waits for a decision in another"));
+  REQUIRE(other.read_next("riffle proposals approve prop_"));
+  REQUIRE(other.read_next("It was not sent."));
+  REQUIRE(other.read_next("\x1b[?2004h"));
+  other.type("\x15\x04");
   CHECK(other.finish() == 0);
+  x.answer_both();
+  CHECK(x.leave() == 0);
+}
+
+TEST_CASE("a letter meant for a question is no task, and a task is kept") {
+  if (!has_terminals()) return skip(no_terminals);
+  asked_talk x;
+  x.riffle.answer("yx");
+  REQUIRE(x.riffle.read_next("yx"));
+  x.riffle.type("\x7f\r");
+  REQUIRE(x.riffle.read_next("\"y\" was no answer: press the key alone"));
+  CHECK_FALSE(x.is_made());
+  x.riffle.type("then the other file\r");
+  REQUIRE(x.riffle.read_next("(1 queued"));
+  // Before anything can end the program.
+  std::ifstream in{x.folder.path() / "data" / "history"};
+  std::string line;
+  CHECK(std::getline(in, line));
+  CHECK(line == "\"then the other file\"");
+  x.riffle.type("\x1b[A\x15");
+  REQUIRE(x.riffle.read_next(question));
   x.answer_both();
   CHECK(x.leave() == 0);
 }

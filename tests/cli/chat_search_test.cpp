@@ -13,11 +13,11 @@ using riffle::testing::terminal_program;
 
 namespace {
 
-/// With the three all that is looked at, in the end.
-const int others = riffle::testing::repetitions(40, 400, 9'997);
+/// With the four all that is looked at, in the end.
+const int others = riffle::testing::repetitions(40, 400, 9'996);
 
 /// A folder whose data has one old session called "Fix the tax report", two
-/// about tea, and many others above them.
+/// about tea, one of another folder, and many others above them.
 struct place {
   place() {
     folder.write("s.toml", "[[steps]]\ntext = \"You said: {{task}}\"\n");
@@ -31,16 +31,20 @@ struct place {
     add(**journal, "first", "Fix the tax report");
     add(**journal, "green", "Tea, green");
     add(**journal, "black", "Tea, black");
+    add(**journal, "far", "Ärger mit dem Zoll", "/some/where/else");
+    // One that stands in no list.
+    add(**journal, "plan_call_0001", "A single call");
     for (int i = 0; i < others; ++i)
       add(**journal, "s" + std::to_string(i), "Task " + std::to_string(i));
   }
   static void add(storage::journal& journal, const std::string& id,
-                  const std::string& task) {
+                  const std::string& task, const std::string& folder = {}) {
     storage::run_record x;
     x.id = {"run_" + id};
     x.session = {id};
     x.task = task;
     x.agent = "default";
+    if (!folder.empty()) x.settings = R"({"folder":")" + folder + R"("})";
     auto opened = journal.open_run(x);
     REQUIRE(opened);
     opened->run.state = storage::run_state::completed;
@@ -55,10 +59,18 @@ TEST_CASE("a session is gone on with by words of its title") {
   if (!riffle::testing::has_terminals())
     return riffle::testing::skip(riffle::testing::no_terminals);
   const place here;
-  terminal_program at{here.folder.path(), {"chat", "--no-color"}, 110};
+  terminal_program at{here.folder.path(), {"chat", "--no-color"}, 200};
   REQUIRE(at.read_next("/help shows"));
   at.type("/resume TAX fix\r");
   REQUIRE(at.read_next("Session first, model default (s)."));
+  at.type("/resume ZOLL ärger\r");
+  REQUIRE(at.read_next("Session far, model default (s)."));
+  REQUIRE(
+      at.read_next("Its last task worked in /some/where/else; the next one "
+                   "works here, in /"));
+  // A whole id is not looked for among all the others.
+  at.type("/resume plan_call_0001\r");
+  REQUIRE(at.read_next("Session plan_call_0001, model default (s)."));
   at.type("/resume no such thing\r");
   REQUIRE(at.read_next("No session is called so: no such thing."));
   at.type("/resume tea\r");
@@ -81,7 +93,7 @@ TEST_CASE("the list that opens has all sessions, and narrows as one types") {
   terminal_program at{here.folder.path(), {"chat", "--no-color"}, 110};
   REQUIRE(at.read_next("/help shows"));
   at.type("/resume\r");
-  REQUIRE(at.read_next("1 of " + std::to_string(others + 3) + "."));
+  REQUIRE(at.read_next("1 of " + std::to_string(others + 4) + "."));
   REQUIRE(at.read_next("Esc: none"));
   at.type("report");
   REQUIRE(at.read_next("Fix the tax report"));

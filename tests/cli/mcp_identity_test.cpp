@@ -170,6 +170,35 @@ TEST_CASE("what no terminal shows is shown where tools are approved") {
         "+ late  (it came while the server ran)\n    + Does it\n");
 }
 
+TEST_CASE("all of a server's tools can be looked at, not their changes alone") {
+  const auto effect = [](const mcp::tool_def&) { return "mutating"; };
+  mcp::tool_def kept;
+  kept.name = "kept";
+  kept.description = "Keeps.";
+  kept.input_schema = R"({"type":"object"})";
+  auto fresh = kept;
+  fresh.name = "fresh";
+  auto other = kept;
+  other.name = "other";
+  other.description = "Does more.";
+  const std::vector<mcp::change> changed{
+      {mcp::change::what::added, "fresh", fresh, {}},
+      {mcp::change::what::changed, "other", other, mcp::approval_of(kept)}};
+  CHECK(cli::mcp_whole_text({fresh, kept, other}, changed, effect) ==
+        "the others as they are now:\n"
+        "  kept  mutating\n"
+        "      Keeps.\n"
+        "      arguments: {\n"
+        "      \"type\": \"object\"\n"
+        "      }\n"
+        "  other  mutating\n"
+        "      Does more.\n"
+        "      arguments: {\n"
+        "      \"type\": \"object\"\n"
+        "      }\n");
+  CHECK(cli::mcp_whole_text({fresh}, changed, effect).empty());
+}
+
 TEST_CASE("a command with blanks in an imported file is told") {
   const auto found = cli::read_mcp_servers(
       {{"mcpServers",

@@ -91,4 +91,6 @@ TEST_CASE("no name and no value of any command is empty") {
 TEST_CASE("sessions are looked for by words") {
   CHECK(parsed<sessions_command>({"sessions", "list", "--search", "fix it"})
             .search == "fix it");
+  CHECK(has(refused({"sessions", "list", "--search", " \t "}),
+            "--search: must not be empty"));
 }

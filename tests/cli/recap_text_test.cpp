@@ -64,6 +64,11 @@ TEST_CASE("what has no end yet is not finished, or works elsewhere") {
         "\"go\"\n> go\n");
   CHECK(recap_text(x, {60, false, false, true}) ==
         "\"go\"\n> go\nIt works in another terminal.\n");
+  CHECK(recap_text(x, {.columns = 60,
+                       .worked_on = true,
+                       .question = "write a\n  riffle proposals approve p"}) ==
+        "\"go\"\n> go\nIt waits for a decision in another terminal: write a\n"
+        "  riffle proposals approve p\n");
 }
 
 TEST_CASE("of a long answer the end stands there") {

@@ -69,6 +69,10 @@ TEST_CASE("times are relative, old ones are local dates") {
   ::setenv("TZ", "UTC-3", 1);
   ::tzset();
   CHECK(ago(late, now) == "2025-11-21");
+  riffle::storage::session_snapshot x;
+  x.runs.emplace_back().id = riffle::run_id{"run_1"};
+  x.runs.back().started = late;
+  CHECK(conversation_text(x).starts_with("run_1, 2025-11-21 02:30, "));
   ::setenv("TZ", "UTC0", 1);
   ::tzset();
   CHECK(ago(late, now) == "2025-11-20");

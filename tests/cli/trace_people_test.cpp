@@ -1,50 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What a person is told of calls and runs that did not end well: why, once, and
 // nothing that is meant for the model.
-#include "runtime/cli/view/trace_writer.hpp"
+#include "tests/cli/told_run.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace riffle;
 using namespace riffle::cli;
-
-namespace {
-
-/// Feeds events of one run.
-struct told_run {
-  explicit told_run(verbosity level = verbosity::normal)
-      : traces{{level, false, true, false, true}} {}
-
-  std::string operator()(events::body body) {
-    event x;
-    x.run = {"run_1"};
-    x.body = std::move(body);
-    return traces.on(x);
-  }
-
-  trace_writer traces;
-};
-
-events::tool_call made_call(const std::string& tool,
-                            const std::string& arguments) {
-  events::tool_call x;
-  x.id = {"call_1"};
-  x.tool = tool;
-  x.title = "Doing it";
-  x.arguments = arguments;
-  return x;
-}
-
-events::tool_result its_end(outcome how, std::uint64_t ms) {
-  events::tool_result x;
-  x.id = {"call_1"};
-  x.tool = "any";
-  x.how = how;
-  x.duration_ms = ms;
-  x.attempts = 1;
-  return x;
-}
-
-}  // namespace
 
 TEST_CASE("what ends with the run is told in a word, or counted") {
   told_run on;
@@ -339,4 +300,28 @@ TEST_CASE("an error ends with one pair of brackets") {
   told_run other;
   CHECK(other(events::failure{{errc::model_error, "m", "it (a) ends"}}) ==
         "[ERROR] it (a) ends (model_error)\n");
+}
+
+TEST_CASE("a person reads what the loss of a call means, in no inner words") {
+  const auto told = [](const std::string& message) {
+    told_run on;
+    on(made_call("bash", R"({"command":"make"})"));
+    auto x = its_end(outcome::interrupted, 0);
+    x.err = error{errc::interrupted, "dispatch", message};
+    return on(x);
+  };
+  CHECK(told("the tool's worker was lost: its worker pool failed: no room; its "
+             "outcome is unknown, check before you repeat it") ==
+        "[TOOL] bash: make ✗ interrupted: Riffle lost hold of it while it ran: "
+        "no room; how far it came is unknown: look at what it did before it "
+        "runs again\n");
+  CHECK(told("the tool's worker was lost: its worker and its worker pool "
+             "failed; it was tried 2 times") ==
+        "[TOOL] bash: make ✗ interrupted: Riffle lost hold of it while it ran; "
+        "it was tried 2 times\n");
+  CHECK(told("no worker was free within the queue's time limit of 10m "
+             "(tools.bash.queue_timeout)") ==
+        "[TOOL] bash: make ✗ interrupted: too many other calls of the tool "
+        "ran; there was no room within the time limit of 10m "
+        "(tools.bash.queue_timeout)\n");
 }

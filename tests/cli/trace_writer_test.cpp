@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/view/trace_writer.hpp"
 
+#include "runtime/cli/view/task_view.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace riffle;
@@ -13,8 +14,8 @@ constexpr std::int64_t second = 1'000'000;
 /// Feeds events of one run; `seconds` is the time of the event.
 struct feed {
   explicit feed(verbosity level = verbosity::normal, bool color = false,
-                bool asks = false)
-      : traces{{level, color, true, asks}} {}
+                bool asks = false, bool progress = true)
+      : traces{{level, color, progress, asks}} {}
 
   std::string operator()(events::body body, double seconds = 0) {
     event x;
@@ -342,6 +343,32 @@ TEST_CASE("what is going on is told to who wants all of it") {
             .starts_with("[MODEL] a/b does not answer (busy"));
   feed all{verbosity::verbose};
   CHECK(all(events::status{"room is made"}) == "[STATUS] room is made\n");
+}
+
+TEST_CASE("what a status line tells has no line of its own") {
+  feed on{verbosity::verbose, false, false, false};
+  for (const auto* text : {"the model writes", "writing a.py … 1.2k tokens",
+                           "waiting for approval of 1 call"})
+    CHECK(on(events::status{text}).empty());
+  CHECK(on(events::status{"phase: look"}) == "[STATUS] phase: look\n");
+  on(call("bash", R"({"command":"ls"})"));
+  CHECK(on(events::status{"Running: ls"}).empty());
+}
+
+TEST_CASE("how far a call is stands in a log, unless a status line says it") {
+  const auto says = [](verbosity level, bool status) {
+    task_view one{{.level = level, .status = status}};
+    event x;
+    x.body = call("bash", R"({"command":"ls"})");
+    one.on(x, 0);
+    x.body = progress("4 of 8");
+    x.at = {second};
+    return !one.on(x, 0).traces.empty();
+  };
+  CHECK(says(verbosity::normal, false));
+  CHECK_FALSE(says(verbosity::normal, true));
+  CHECK(says(verbosity::verbose, false));
+  CHECK_FALSE(says(verbosity::verbose, true));
 }
 
 TEST_CASE("quiet shows errors and nothing else") {

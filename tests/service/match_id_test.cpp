@@ -51,10 +51,16 @@ TEST_CASE("one of 10,000 is found") {
 }
 
 TEST_CASE("a title is found by words of it, in any order and any case") {
-  using service::has_words;
+  const auto has_words = [](const char* text, const char* words) {
+    return service::word_search{words}.finds(text);
+  };
   CHECK(has_words("Fix the Tax Report ses_01", "tax fix"));
   CHECK(has_words("Fix the Tax Report ses_01", " rep \t_01\n"));
   CHECK_FALSE(has_words("Fix the Tax Report", "tax fax"));
   CHECK_FALSE(has_words("", "tax"));
   CHECK(has_words("anything", "  "));
+  CHECK(has_words("GRÖSSE der Äpfel", "ÄPFEL grösse"));
+  CHECK(has_words("ОТЧЁТ о чае", "отчёт Чае"));
+  CHECK(has_words("a.*b (c", ".* (C"));
+  CHECK_FALSE(has_words("axxb", ".*"));
 }

@@ -36,3 +36,14 @@ TEST_CASE("a file that a command runs is told apart from its words") {
        {"./none.sh fast", "make", "cat x.py", "/bin/ls x", "./run.sh; ls"})
     CHECK(program(line).empty());
 }
+
+TEST_CASE("what a command is for may be said, and changes nothing") {
+  testing::tool_fixture x;
+  const auto bash = tools::make_bash({});
+  const auto result =
+      x.run(*bash, {{"command", "echo a"}, {"description", "Says a"}});
+  CHECK(result.text == "a\n");
+  const auto schema = nlohmann::json::parse(bash->spec().parameters);
+  CHECK(schema["properties"].contains("description"));
+  CHECK(schema["required"] == nlohmann::json{"command"});
+}

@@ -244,6 +244,10 @@ TEST_CASE("a guard that is killed makes the end unknown, not a hang") {
   const auto end = run_process(request, listener, {});
   REQUIRE_FALSE(end);
   CHECK(end.error().code == errc::interrupted);
+  // What it means for who reads it, in no words of ours.
+  const auto& why = end.error().message;
+  CHECK(why.find("how far it came is unknown: look at") != why.npos);
+  CHECK(why.find("guard") == why.npos);
 }
 
 TEST_CASE("a program that is not there is a failure with its name") {

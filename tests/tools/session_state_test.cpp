@@ -78,3 +78,21 @@ TEST_CASE("a state can be reset: nothing of it is left, for later calls too") {
   apply_state(session, state.changes());
   CHECK(session == state_values{{"b", "\"new\""}});
 }
+
+TEST_CASE("what Riffle keeps of a session is read by tools, and not set") {
+  const state_values session{
+      {"session_title", R"("Tea")"}, {"session_taken_back", "{}"}, {"a", "1"}};
+  call_state state{session};
+  CHECK(state.get("session_title") == json("Tea"));
+  for (const auto* key : {"session_title", "session_taken_back", "session_new"})
+    for (const auto& value : {json("mine"), json()}) {
+      const auto done = state.set(key, value);
+      REQUIRE_FALSE(done);
+      CHECK(done.error().code == errc::invalid_request);
+      CHECK(done.error().message.find("Riffle's own") != std::string::npos);
+    }
+  CHECK(state.changes().empty());
+  CHECK(state.set("sessions", 1));
+  state.reset();
+  CHECK(state.changes() == state_values{{"a", ""}});
+}

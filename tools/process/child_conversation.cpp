@@ -28,7 +28,7 @@ constexpr std::chrono::seconds stuck_after{30};
 constexpr std::size_t longest_tail = 2048;
 
 std::string end_text(const std::optional<guard_report>& report) {
-  if (!report) return "its guard was killed";
+  if (!report) return "it was ended from outside of Riffle";
   if (report->kind != guard_report::what::ended)
     return "its process could not start";
   if (WIFSIGNALED(report->value))

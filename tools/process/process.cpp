@@ -67,7 +67,8 @@ class pump {
       if (asked_ && steady_clock::now() >= stuck_at_)
         return failure(errc::internal,
                        "processes of the command do not end, not even by "
-                       "SIGKILL; they stay under guard");
+                       "SIGKILL: they wait for the system, and end when it "
+                       "lets them");
       if (wait_and_read()) break;
     }
     const auto report = process_.finish();
@@ -75,8 +76,10 @@ class pump {
     drain(process_.err, output_stream::err);
     if (!report)
       return failure(errc::interrupted,
-                     "the command's guard was killed; what the command did "
-                     "is unknown");
+                     "the command was cut off from outside of Riffle (somebody "
+                     "killed the process that watches over it, or memory ran "
+                     "out); parts of it may have gone on, and how far it came "
+                     "is unknown: look at what it did before it runs again");
     return result(*report);
   }
 

@@ -32,6 +32,8 @@ struct asked_work {
   /// Ends it, because of this question.
   std::function<void(const events::approval_required&)> stop;
   chat_prompt* typing = nullptr;  ///< who gets keys that answer nothing
+  /// See `approval_prompt::surroundings`.
+  std::function<approve()> decides = {};
 };
 
 /// Where nobody can be asked, it is said who can decide.

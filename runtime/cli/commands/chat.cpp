@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 // riffle chat, and riffle alone at a terminal
+#include <fcntl.h>
 #include <fstream>
 #include <string>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/unique_fd.hpp"
+#include "runtime/base/write_all.hpp"
 #include "runtime/cli/commands/chat_files.hpp"
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/commands/conversation.hpp"
@@ -40,6 +43,20 @@ class history_file {
       const auto x = nlohmann::json::parse(line, nullptr, false);
       if (x.is_string()) editor.remember(x.get<std::string>());
     }
+  }
+
+  /// What waits to be sent, before something can end this program. What is too
+  /// long for a history is none.
+  void add(const std::string& text) const {
+    constexpr std::size_t longest = 16u << 10;
+    if (text.size() > longest) return;
+    using json = nlohmann::json;
+    const auto line =
+        json(text).dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+    const unique_fd out{
+        ::open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)};
+    // In one piece: others may add to it, too.
+    if (out.get() >= 0) write_all(out.get(), line);
   }
 
   void store(const line_editor& editor) const {
@@ -154,8 +171,9 @@ int execute(const chat_command& x, console& io) {
     talk.finish_left(signals);
   }
   prompt.complete_with([&](std::string_view before) {
-    return complete_chat(before, io.err.columns(), talk.prompts_for(before));
+    return complete_chat(before, io.err.columns(), talk.commands_for(before));
   });
+  talk.keep_queued_with([&](const std::string& x) { history.add(x); });
   const bool leaves = talk_on(talk, prompt, io);
   history.store(prompt.editor());
   if (leaves) return interrupted_by_user;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "runtime/base/media.hpp"
+#include "runtime/base/text.hpp"
 #include "runtime/cli/commands/file_part.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
@@ -73,13 +74,13 @@ std::string choices_text(const std::vector<std::string>& all,
 
 chat_prompt::completion complete_command(std::string_view word,
                                          std::size_t columns,
-                                         std::span<const std::string> prompts) {
+                                         std::span<const std::string> more) {
   std::vector<std::string> all;
   for (const auto& x : chat_commands()) {
     auto name = "/" + std::string{x.word};
     if (name.starts_with(word)) all.push_back(std::move(name));
   }
-  for (const auto& x : prompts)
+  for (const auto& x : more)
     if (("/" + x).starts_with(word)) all.push_back("/" + x);
   if (all.empty()) return {};
   auto by = common_beginning(all);
@@ -90,6 +91,12 @@ chat_prompt::completion complete_command(std::string_view word,
 }
 
 bool is_text(std::string_view x) { return x.find('\0') == std::string::npos; }
+
+/// The last may have no end.
+std::size_t lines_in(std::string_view x) {
+  const auto ends = static_cast<std::size_t>(std::ranges::count(x, '\n'));
+  return ends + (x.empty() || x.ends_with('\n') ? 0 : 1);
+}
 
 error too_large(const std::string& name, const char* limit) {
   return {errc::invalid_request, "chat",
@@ -102,10 +109,10 @@ error too_large(const std::string& name, const char* limit) {
 
 chat_prompt::completion complete_chat(std::string_view before_cursor,
                                       std::size_t columns,
-                                      std::span<const std::string> prompts) {
+                                      std::span<const std::string> more) {
   if (before_cursor.starts_with('/') &&
       before_cursor.find_first_of(" \n/", 1) == std::string_view::npos)
-    return complete_command(before_cursor, columns, prompts);
+    return complete_command(before_cursor, columns, more);
   const auto begun = path_before(before_cursor);
   if (!begun.found) return {};
   const auto all = paths_like(begun.path);
@@ -122,19 +129,24 @@ chat_prompt::completion complete_chat(std::string_view before_cursor,
           {}};
 }
 
-expected<std::string> attach_mentioned(run_request& x) {
+expected<std::string> attach_mentioned(run_request& x,
+                                       std::span<const std::string> but) {
   constexpr std::size_t most_each = 256u << 10;
   constexpr std::size_t most_all = 1u << 20;
   std::string names;
   std::size_t used = 0;
   for (const auto& word : mentioned_files(x.task)) {
+    if (std::ranges::find(but, word) != but.end()) continue;
     auto part = find_part(word).part;
     if (!part) continue;
     const auto& name = part->name;
     auto text = text_of(*part, most_each);
     if (!text) return unexpected{std::move(text.error())};
     names += (names.empty() ? "" : ", ") + shown(*part);
-    if (!media_type_of(*text).empty()) {
+    const bool is_media = !media_type_of(*text).empty();
+    if (part->first == 0 && !is_media && is_text(*text))
+      names += " (" + counted(lines_in(*text), "line") + ")";
+    if (is_media) {
       x.attachments.push_back({name});
       continue;
     }
@@ -154,9 +166,13 @@ expected<std::string> attach_mentioned(run_request& x) {
 
 std::vector<std::string> not_attached(const std::string& task) {
   std::vector<std::string> out;
-  for (const auto& word : mentioned_files(task))
-    if (auto why = find_part(word).problem; !why.empty())
-      out.push_back(std::move(why));
+  // In a text of several lines it may be code.
+  const bool one_line = task.find('\n') == task.npos;
+  for (const auto& word : mentioned_files(task)) {
+    auto found = find_part(word);
+    if (!found.problem.empty() && (one_line || !found.is_word))
+      out.push_back(std::move(found.problem));
+  }
   return out;
 }
 

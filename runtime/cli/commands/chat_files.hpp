@@ -14,11 +14,11 @@
 
 namespace riffle::cli {
 
-/// Completes "/wo" to a command or one of the `prompts` ("files__review"), and
-/// "@pa" to a path.
+/// Completes "/wo" to a command or one of `more` ("files__review"), and "@pa"
+/// to a path.
 chat_prompt::completion complete_chat(std::string_view before_cursor,
                                       std::size_t columns,
-                                      std::span<const std::string> prompts);
+                                      std::span<const std::string> more);
 
 /// What a text names with '@' and nothing was attached for, where it looks like
 /// a path: a line each, for the person.
@@ -26,9 +26,10 @@ std::vector<std::string> not_attached(const std::string& task);
 
 /// Gives the model the files that the task names by "@": pictures and PDF as
 /// attachments, texts in the context (at most 256 KiB each, 1 MiB together).
-/// A name that is no file stays a word. What was attached, for the person; a
-/// file that cannot be told is an error.
-expected<std::string> attach_mentioned(run_request& x);
+/// A name that is no file stays a word, as one of `but` does. What was
+/// attached, for the person; a file that cannot be told is an error.
+expected<std::string> attach_mentioned(run_request& x,
+                                       std::span<const std::string> but = {});
 
 /// Runs a command in a shell, at the terminal, with nothing to read; its output
 /// is shown and comes back, at most `longest_kept` bytes of it with a note of

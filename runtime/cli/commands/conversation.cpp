@@ -11,6 +11,7 @@
 #include "runtime/cli/commands/requests.hpp"
 #include "runtime/cli/commands/room.hpp"
 #include "runtime/cli/commands/unfinished.hpp"
+#include "runtime/cli/commands/waiting_run.hpp"
 #include "runtime/cli/commands/watch.hpp"
 #include "runtime/cli/terminal/approval_prompt.hpp"
 #include "runtime/cli/terminal/choose.hpp"
@@ -83,6 +84,7 @@ std::optional<int> conversation::begin(interrupts& signals) {
               : "") +
        ". /help shows what can be typed.");
   tell_unusable();
+  tell_refused();
   return std::nullopt;
 }
 
@@ -144,9 +146,11 @@ bool conversation::show_recap(bool offer_follows) {
       });
   const bool offered = offer_follows && open &&
                        speaks_of(*open, *session_, options_.common.level);
-  io_.err.write(
-      recap_text(*whole, {std::max<std::size_t>(io_.err.columns(), 20),
-                          view.rendered, view.styled, worked_on, offered}));
+  io_.err.write(recap_text(
+      *whole,
+      {std::max<std::size_t>(io_.err.columns(), 20), view.rendered, view.styled,
+       worked_on, offered,
+       worked_on ? question_elsewhere(*rt_, *session_) : std::string{}}));
   return true;
 }
 
@@ -232,13 +236,14 @@ bool conversation::knows_the_last_turn(const char* otherwise) {
 }
 
 /// What did not become part of the session stands in the input line again.
-void conversation::send(const std::string& task, interrupts& signals) {
+void conversation::send(const std::string& task, interrupts& signals,
+                        std::span<const std::string> but) {
   if (!knows_the_last_turn(can_erase()
                                ? "It was not sent: Enter sends it."
                                : "It was not sent: type it again to send it."))
     return;
   auto asked = request(task);
-  const auto attached = attach_mentioned(asked);
+  const auto attached = attach_mentioned(asked, but);
   if (!attached) {
     io_.complain(attached.error().message);
     return prompt_.give_back();
@@ -267,9 +272,13 @@ void conversation::not_begun(const error& why) {
           session_->value + "' ends it");
       return note("It was not sent.");
     }
-    io_.complain("this conversation works in another terminal" +
-                 (who.empty() ? "" : ", " + std::string{trimmed(who)}) +
-                 ": wait for it, or stop it there");
+    const auto asked = question_elsewhere(*rt_, *session_);
+    io_.complain(
+        "this conversation " +
+        std::string{asked.empty() ? "works" : "waits for a decision"} +
+        " in another terminal" +
+        (who.empty() ? "" : ", " + std::string{trimmed(who)}) +
+        (asked.empty() ? ": wait for it, or stop it there" : ": " + asked));
     return note("It was not sent.");
   }
   if (why.code != errc::invalid_request) {
@@ -307,11 +316,12 @@ bool conversation::run_task(run_request asked, interrupts& signals) {
   session_ = started->session();
   const bool asks = asked.approval == approve::ask;
   prompt_.go_on();
-  prompt_.answer_with([this](const std::string& x) { return answer(x); });
+  prompt_.answer_with([this](const std::string& x) { return on_typed(x); });
   works_ = true;
+  asks_ = asks;
   const int status = watch(
       {*rt_, *started, asks ? open_keyboard(false) : std::optional<unique_fd>{},
-       &prompt_},
+       &prompt_, [this] { return who_decides(); }},
       options_.common, options_.show, signals, room, io_);
   works_ = false;
   if (const auto mine = rt_->find_run(started->id())) seen_ = mine->ordinal;

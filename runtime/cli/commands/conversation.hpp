@@ -4,10 +4,14 @@
 // A conversation at the terminal: its session, its model, what was typed.
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "runtime/api/riffle.hpp"
@@ -17,6 +21,7 @@
 #include "runtime/cli/terminal/interrupts.hpp"
 #include "runtime/cli/view/chat_line.hpp"
 #include "runtime/cli/view/context_text.hpp"
+#include "tools/builtin/files/take_back.hpp"
 
 namespace riffle::cli {
 
@@ -40,9 +45,15 @@ class conversation {
   /// What was typed. False: the person leaves.
   bool on(const std::string& text, interrupts& signals);
 
-  /// The prompts of servers, where a text names one or begins to. The first
-  /// time it starts the servers, and waits for them.
-  std::span<const std::string> prompts_for(std::string_view before_cursor);
+  /// Commands beside those that are built in: the person's own, and prompts of
+  /// servers, where a text names one or begins to. The first time it starts the
+  /// servers, and waits for them.
+  std::vector<std::string> commands_for(std::string_view before_cursor);
+
+  /// Of each task that waits for its turn `f` is told at once.
+  void keep_queued_with(std::function<void(const std::string&)> f) {
+    keep_queued_ = std::move(f);
+  }
 
   /// What to say at the end: how to go on.
   [[nodiscard]] std::string farewell() const;
@@ -54,9 +65,14 @@ class conversation {
   void show_sessions();
   /// The same while a run works: what it shows.
   std::optional<std::string> answer(const std::string& text);
+  /// The same of all that is typed then. A letter that answers questions, as a
+  /// line beside one, is no task; a task that waits for its turn is kept.
+  std::optional<std::string> on_typed(const std::string& text);
   /// Whole lines.
   void write(const std::string& lines);
-  void send(const std::string& task, interrupts& signals);
+  /// `but`: words of it that attach nothing.
+  void send(const std::string& task, interrupts& signals,
+            std::span<const std::string> but = {});
   /// False: nothing of it is part of the session.
   bool run_task(run_request request, interrupts& signals);
   void not_begun(const error& why);
@@ -73,6 +89,11 @@ class conversation {
   void tell_of(const std::string& text);
   void list_prompts(interrupts& signals);
   void run_prompt(const chat_line& x, interrupts& signals);
+  std::span<const std::string> prompts_for(std::string_view before_cursor);
+  void help();
+  void tell_refused();
+  /// False: the person has no such command.
+  bool run_own(const chat_line& x, interrupts& signals);
   void fresh();
   void resume(const std::string& named, interrupts& signals);
   void go_on_with(session_id session, interrupts& signals);
@@ -91,6 +112,9 @@ class conversation {
   void choose_agent(const std::string& name);
   void choose_approval(const std::string& who);
   void show_approval();
+  [[nodiscard]] approve who_decides() const {
+    return options_.choices.approval.value_or(approve::ask);
+  }
   /// What was said in this session elsewhere since it was last looked at;
   /// empty: nothing.
   std::string said_elsewhere();
@@ -99,6 +123,12 @@ class conversation {
   void output(const std::string& which);
   void diff(const std::string& file);
   void undo(interrupts& signals);
+  void take_back(const storage::run_record& run, const session_changes& turn,
+                 const std::vector<tools::earlier_file>& files,
+                 const std::filesystem::path& workspace, interrupts& signals);
+  /// False: it is not on record.
+  bool record_taken_back(const session_snapshot& whole, const run_id& run,
+                         const session_changes& turn);
   void context();
   void cost();
   void compact(interrupts& signals);
@@ -118,11 +148,14 @@ class conversation {
   std::optional<runtime> rt_;
   std::optional<session_id> session_;
   std::optional<std::vector<std::string>> prompts_;  ///< once asked for
-  bool works_ = false;                               ///< a run does
+  std::set<std::string> own_seen_;  ///< texts of a folder's commands
+  bool works_ = false;              ///< a run does …
+  bool asks_ = false;               ///< … and began with a person to ask
   std::uint64_t seen_ = 0;        ///< runs of the session that the person knows
   std::string told_;              ///< output of commands, for the next task
   std::string* shown_ = nullptr;  ///< else what is written goes out at once
   std::string title_;             ///< for a session that has not begun
+  std::function<void(const std::string&)> keep_queued_;
 };
 
 }  // namespace riffle::cli

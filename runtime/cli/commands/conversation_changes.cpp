@@ -33,18 +33,19 @@ bool is_in(const run_id& run, const std::vector<run_id>& all) {
   return std::ranges::find(all, run) != all.end();
 }
 
-/// The newest run whose changes stand; nothing: none do.
-const storage::run_record* newest_changed(const session_snapshot& whole,
-                                          const session_changes& all,
-                                          const taken_back& before) {
+/// The runs whose changes stand, the newest first.
+std::vector<const storage::run_record*> changed_turns(
+    const session_snapshot& whole, const session_changes& all,
+    const taken_back& before) {
+  std::vector<const storage::run_record*> out;
   for (auto i = whole.runs.size(); i-- > 0;) {
     const auto& run = whole.runs[i];
     const bool changed =
         std::ranges::find(all.files, run.id, &file_change::run) !=
         all.files.end();
-    if (changed && !is_in(run.id, before.runs)) return &run;
+    if (changed && !is_in(run.id, before.runs)) out.push_back(&run);
   }
-  return nullptr;
+  return out;
 }
 
 session_changes only_of(const session_changes& all, const run_id& run) {
@@ -101,9 +102,26 @@ std::filesystem::path place_of(const storage::run_record& run,
   return own;
 }
 
-std::string question_of(const storage::run_record& run, const undo_plan& x) {
-  return "Take back what \"" + safe_line(run.task, 60) + "\" changed in " +
-         counted(x.files.size(), "file") + "?";
+std::string name_of(const storage::run_record& run) {
+  return "\"" + safe_line(run.task, 60) + "\"";
+}
+
+std::string question_of(const storage::run_record& run,
+                        const std::vector<tools::earlier_file>& files) {
+  constexpr std::size_t most = 5;
+  std::vector<std::string> names;
+  for (const auto& one : files) names.push_back(safe_line(one.path, 60));
+  return "Take back what " + name_of(run) + " changed in " +
+         counted(names.size(), "file") + ": " + join_some(names, most) + "?";
+}
+
+/// What it wrote was there before.
+bool changed_nothing(const session_changes& turn) {
+  const auto files = by_file(turn);
+  return std::ranges::all_of(files, [](const changed_file& x) {
+    const auto& now = x.calls.back()->after;
+    return !now.empty() && x.calls.front()->before == now;
+  });
 }
 
 std::vector<std::string> names_of(const session_changes& turn) {
@@ -127,10 +145,7 @@ void conversation::diff(const std::string& file) {
     text += "… and more: 'riffle sessions diff " + session_->value +
             "' shows all, /diff FILE one file\n";
   }
-  if (files.empty())
-    note(file.empty() ? "No call of write or edit has changed a file."
-                      : "No call of write or edit has changed " +
-                            safe_line(file, 200) + ".");
+  if (files.empty()) note(unchanged_text(file, by_file(*all, {}, before.runs)));
   write(text);
   if (!before.runs.empty())
     note("Without what was taken back: " + counted(before.runs.size(), "turn") +
@@ -138,56 +153,89 @@ void conversation::diff(const std::string& file) {
   if (const auto more = others_text(all->others); !more.empty()) note(more);
 }
 
-/// Of the newest turn whose changes stand: all of them or none.
+/// Of the newest turn that changed something which stands: all of it or none.
+/// Turns above it whose files are as they were cost no further `/undo`.
 void conversation::undo(interrupts& signals) {
   const auto whole = snapshot();
   const auto all = whole ? rt_->file_changes(*whole) : session_changes{};
   if (!all) return complain(all.error());
-  auto act = whole ? service::taken_back_of(whole->state) : taken_back{};
-  const auto* run = whole ? newest_changed(*whole, *all, act) : nullptr;
-  if (run == nullptr) return note("There is no change to take back.");
-  const auto& newest = whole->runs.back();
-  if (newest.state == storage::run_state::active)
+  if (!whole) return note("There is no change to take back.");
+  const auto turns =
+      changed_turns(*whole, *all, service::taken_back_of(whole->state));
+  if (!turns.empty() && whole->runs.back().state == storage::run_state::active)
     return note(
         "A run of this session has not ended: 'riffle sessions resume " +
         short_id(session_->value) + "' finishes it, '… forget' ends it.");
-  if (const auto here = service::check_folder(
-          folder_of(*run), "session " + short_id(session_->value));
-      !here)
-    return complain(here.error());
-  const auto turn = only_of(*all, run->id);
-  const auto workspace = place_of(*run, settings_);
-  const auto plan = undo_of(turn, workspace);
-  for (const auto& x : plan.problems) note(safe_line(x, 300));
-  if (!plan.problems.empty())
-    return note("Nothing was taken back: it is all of a turn, or none of it.");
-  for (const auto& x : plan.files) write(colored_diff(x.diff, color_));
+  for (const auto* run : turns) {
+    if (const auto here = service::check_folder(
+            folder_of(*run), "session " + short_id(session_->value));
+        !here)
+      return complain(here.error());
+    const auto turn = only_of(*all, run->id);
+    if (changed_nothing(turn)) {
+      note(name_of(*run) + " changed nothing: what it wrote was there before.");
+      continue;
+    }
+    const auto workspace = place_of(*run, settings_);
+    const auto plan = undo_of(turn, workspace);
+    for (const auto& x : plan.problems) note(safe_line(x, 300));
+    if (!plan.problems.empty())
+      return note(
+          "Nothing was taken back: it is all of a turn, or none of it.");
+    if (!plan.files.empty())
+      return take_back(*run, turn, plan.files, workspace, signals);
+    // By hand, or before a kill: on record it is now.
+    note("What " + name_of(*run) + " changed is as it was before.");
+    if (!record_taken_back(*whole, run->id, turn)) return;
+  }
+  note("There is no " + std::string{turns.empty() ? "" : "other "} +
+       "change to take back.");
+}
+
+void conversation::take_back(const storage::run_record& run,
+                             const session_changes& turn,
+                             const std::vector<tools::earlier_file>& files,
+                             const std::filesystem::path& workspace,
+                             interrupts& signals) {
+  const auto before = snapshot();
+  for (const auto& x : files) write(colored_diff(x.diff, color_));
   if (const auto more = others_text(turn.others); !more.empty()) note(more);
   prompt_.pause();
   const held_log log{io_.log};
   const auto stopped = [&] { return signals.asked_to_stop(); };
-  if (!plan.files.empty() &&
-      !confirm(question_of(*run, plan), prompt_.keyboard(), stopped, io_))
+  if (!confirm(question_of(run, files), prompt_.keyboard(), stopped, io_, {},
+               prompt_.kept_beside_questions()))
     return note("Nothing was taken back.");
   // The question may have stood for long.
   const auto now = snapshot();
-  if (now) act = service::taken_back_of(now->state);
-  if (!now || now->runs.back().id != newest.id || is_in(run->id, act.runs))
+  if (!before || !now || now->runs.back().id != before->runs.back().id ||
+      is_in(run.id, service::taken_back_of(now->state).runs))
     return note("The session went on elsewhere: nothing was taken back.");
-  if (const auto done = tools::put_back(workspace, plan.files); !done)
+  if (const auto done = tools::put_back(workspace, files); !done)
     return io_.complain(done.error() + ": the turn was not taken back");
   // Until it is on record it can be done again, as after a kill.
+  record_taken_back(*now, run.id, turn);
+}
+
+bool conversation::record_taken_back(const session_snapshot& whole,
+                                     const run_id& run,
+                                     const session_changes& turn) {
   const auto names = names_of(turn);
-  if (const auto kept = record(*rt_, *session_,
-                               service::with(act, run->id, newest.id, names));
-      !kept) {
+  // A turn above it may have been added by the same `/undo`.
+  const auto now = snapshot();
+  const auto act =
+      service::with(service::taken_back_of(now ? now->state : whole.state), run,
+                    whole.runs.back().id, names);
+  if (const auto kept = record(*rt_, *session_, act); !kept) {
     complain(kept.error());
-    return note(
+    note(
         "The files are as before that turn, which is not on record: "
         "/undo puts it there.");
+    return false;
   }
   note("Taken back: " + join_some(names, 10) +
        ". The model is told of it with your next task.");
+  return true;
 }
 
 }  // namespace riffle::cli

@@ -12,10 +12,9 @@
 #include "actors/tools/call_records.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/cli/commands/conversation.hpp"
+#include "runtime/cli/commands/own_commands.hpp"
 #include "runtime/cli/terminal/choose.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
-#include "runtime/cli/terminal/wrap_lines.hpp"
-#include "runtime/cli/view/mcp_text.hpp"
 #include "runtime/cli/view/output_text.hpp"
 #include "runtime/cli/view/plan_text.hpp"
 #include "runtime/cli/view/run_stats.hpp"
@@ -57,7 +56,7 @@ std::string counted_tokens(std::uint64_t n) {
 bool conversation::show(const chat_line& x) {
   const auto& word = x.word;
   if (word == "help")
-    write(wrap_lines(chat_help(), io_.err.columns()));
+    help();
   else if (word == "sessions")
     show_sessions();
   else if (word == "model" && x.rest.empty())
@@ -84,7 +83,12 @@ std::optional<std::string> conversation::answer(const std::string& text) {
   if (line.what != chat_act::command) return std::nullopt;
   std::string out = "> " + safe_line(text, 100) + "\n";
   shown_ = &out;
-  const bool known = show(line);
+  bool known = show(line);
+  // Whoever types it beside a question means that one, too.
+  if (!known && line.word == "approve") {
+    choose_approval(line.rest);
+    known = true;
+  }
   shown_ = nullptr;
   return known ? std::optional{std::move(out)} : std::nullopt;
 }
@@ -124,71 +128,12 @@ bool conversation::command(const chat_line& x, interrupts& signals) {
     list_prompts(signals);
   } else if (word.find("__") != word.npos) {
     run_prompt(x, signals);
-  } else {
-    note(no_such_command(word));
+  } else if (!run_own(x, signals)) {
+    std::vector<std::string> own;
+    for (const auto& one : find_own_commands().all) own.push_back(one.name);
+    note(no_such_command(word, std::move(own)));
   }
   return true;
-}
-
-namespace {
-
-/// Ctrl-C ends a wait, and nothing else.
-class stopped_by {
- public:
-  explicit stopped_by(interrupts& signals) : signals_{signals} {
-    signals_.on_stop([this](const char*) { stop_.request_stop(); });
-  }
-  ~stopped_by() { signals_.on_stop({}); }
-  stopped_by(const stopped_by&) = delete;
-  stopped_by& operator=(const stopped_by&) = delete;
-  [[nodiscard]] std::stop_token token() const { return stop_.get_token(); }
-
- private:
-  interrupts& signals_;
-  std::stop_source stop_;
-};
-
-}  // namespace
-
-void conversation::list_prompts(interrupts& signals) {
-  prompt_.pause();
-  std::vector<std::string> problems;
-  const stopped_by stop{signals};
-  const auto all = rt_->prompts(problems, stop.token());
-  if (stop.token().stop_requested()) return note("Stopped.");
-  for (const auto& x : problems) note(safe_line(x, 1000));
-  if (all.empty()) note("No server in [mcp] has a prompt.");
-  for (const auto& x : all) io_.err.write(prompt_text(x, io_.err.columns()));
-}
-
-std::span<const std::string> conversation::prompts_for(
-    std::string_view before_cursor) {
-  const bool names_one = std::ranges::any_of(settings_.mcp, [&](const auto& x) {
-    const auto begin = "/" + x.first;
-    return before_cursor.size() > 1 && (begin.starts_with(before_cursor) ||
-                                        before_cursor.starts_with(begin));
-  });
-  if (!names_one) return {};
-  if (!prompts_ && works_) return {};  // it would have to wait for them
-  if (!prompts_) {
-    std::vector<std::string> problems;
-    prompts_.emplace();
-    for (const auto& x : rt_->prompts(problems)) prompts_->push_back(x.name);
-  }
-  return *prompts_;
-}
-
-void conversation::run_prompt(const chat_line& x, interrupts& signals) {
-  if (!knows_the_last_turn("It was not sent: Enter sends it.")) return;
-  prompt_.pause();
-  auto text = [&] {
-    const stopped_by stop{signals};
-    return rt_->prompt(x.word, x.rest, stop.token());
-  }();
-  if (signals.asked_to_stop()) return note("Stopped.");
-  if (!text) return complain(text.error());
-  note(with_dots(safe_line(*text, 1000), 200));
-  run_task(request(*std::move(text)), signals);
 }
 
 void conversation::fresh() {
@@ -245,7 +190,9 @@ void conversation::list_agents() {
   for (const auto& [name, agent] : settings_.agents)
     if (name != now)
       note("  or " + name + ", model " + named_model(agent.model));
-  if (settings_.agents.size() > 1) note("/agent NAME takes another one");
+  note(settings_.agents.size() > 1
+           ? "/agent NAME takes another one"
+           : "it is the only one; [agents.NAME] in riffle.toml makes another");
 }
 
 void conversation::choose_agent(const std::string& name) {
@@ -266,7 +213,7 @@ void conversation::choose_approval(const std::string& who) {
   else if (!who.empty())
     return note("/approve ask, all or none");
   show_approval();
-  const auto now = choice.value_or(approve::ask);
+  const auto now = who_decides();
   note(now == approve::all
            ? "From here calls run without a question; what a deny rule of the "
              "configuration keeps back stays denied. /approve ask ends it."
@@ -274,11 +221,15 @@ void conversation::choose_approval(const std::string& who) {
            ? "From here calls that need your approval are denied. /approve ask "
              "ends it."
            : "You are asked about calls as the configuration has it.");
+  if (works_ && !asks_)
+    note(
+        "The run that works now goes on as it began; this holds from your "
+        "next task on.");
 }
 
 /// Nobody is to forget it.
 void conversation::show_approval() {
-  const auto now = options_.choices.approval.value_or(approve::ask);
+  const auto now = who_decides();
   prompt_.remind(now == approve::all    ? "approves all"
                  : now == approve::none ? "approves none"
                                         : "");

@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "runtime/base/clock.hpp"
+#include "runtime/base/text.hpp"
 #include "runtime/cli/commands/conversation.hpp"
 #include "runtime/cli/commands/model_talk.hpp"
 #include "runtime/cli/commands/room.hpp"
+#include "runtime/cli/commands/waiting_run.hpp"
 #include "runtime/cli/terminal/list_picker.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/session_text.hpp"
@@ -50,8 +52,23 @@ void conversation::show_sessions() {
                             this_folder(), find_asking(*rt_)));
 }
 
-/// By part of its id, else by words of its title.
+std::optional<std::string> conversation::on_typed(const std::string& text) {
+  constexpr std::string_view keys = "ynaevs";
+  const auto line = trimmed(text);
+  const bool letter = line.size() == 1 && keys.find(line[0]) != keys.npos;
+  if (letter && session_ && !question_elsewhere(*rt_, *session_).empty())
+    return "\"" + std::string{line} +
+           "\" was no answer: press the key alone, without Enter.\n";
+  auto shown = answer(text);
+  if (!shown && keep_queued_) keep_queued_(text);
+  return shown;
+}
+
+/// By its id or part of it, else by words of its title.
 void conversation::resume(const std::string& named, interrupts& signals) {
+  // A whole id needs no look at all the others.
+  if (const session_id whole{named}; !named.empty() && rt_->session(whole))
+    return go_on_with(whole, signals);
   const auto all = rt_->find_sessions({});
   if (!all) return complain(all.error());
   if (named.empty()) return offer_sessions(*all, signals);
@@ -60,8 +77,9 @@ void conversation::resume(const std::string& named, interrupts& signals) {
   if (const auto found = service::match_id(named, ids))
     return go_on_with(*found, signals);
   std::vector<session_summary> called;
+  const service::word_search wanted{named};
   for (const auto& x : *all)
-    if (x.runs > 0 && service::has_words(x.title + " " + x.id.value, named))
+    if (x.runs > 0 && wanted.finds(x.title + " " + x.id.value))
       called.push_back(x);
   if (called.empty())
     return note("No session is called so: " + safe_line(named, 100) +
@@ -77,6 +95,12 @@ void conversation::go_on_with(session_id session, interrupts& signals) {
   take_its_use(signals);
   note("Session " + short_id(session_->value) + ", model " +
        named_model(model_name()) + told_agent() + ".");
+  const auto whole = snapshot();
+  const auto there =
+      whole && !whole->runs.empty() ? folder_of(whole->runs.back()) : "";
+  if (const auto here = this_folder(); !there.empty() && there != here)
+    note("Its last task worked in " + there + "; the next one works here, in " +
+         here + ".");
   show_recap();
 }
 

@@ -106,6 +106,12 @@ std::string why_none(const std::string& word) {
   return {};
 }
 
+/// Nothing about it says that a file is meant.
+named_part word_alone(const std::string& word) {
+  if (word.empty()) return {};
+  return {{}, "no file " + safe_line(word, 100) + ": sent as text", true};
+}
+
 expected<std::string> no_line(const file_part& x) {
   return unexpected{error{errc::invalid_request, "chat",
                           x.name + " has no line " + std::to_string(x.first)}};
@@ -182,7 +188,8 @@ named_part find_part(const std::string& word) {
     if (auto part = lines_named(bare.substr(0, colon),
                                 std::string_view{bare}.substr(colon + 1)))
       return {std::move(part)};
-  return {{}, why_none(bare)};
+  auto why = why_none(bare);
+  return why.empty() ? word_alone(bare) : named_part{{}, std::move(why)};
 }
 
 std::string shown(const file_part& x) {

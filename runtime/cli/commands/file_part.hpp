@@ -22,9 +22,9 @@ struct file_part {
 
 struct named_part {
   std::optional<file_part> part{};
-  /// Why there is none, where the word looks as if it meant one: a line for the
-  /// person.
+  /// Why there is none: a line for the person.
   std::string problem{};
+  bool is_word = false;  ///< only the '@' looks as if a file was meant
 };
 
 /// Looks whether the file is there. Punctuation behind the word is none of it.

@@ -148,7 +148,8 @@ int mcp_approve(const mcp_command& x, console& io) {
                late);
   if (confirm(
           mcp_question(x.name, server, has->tools.size(), shown.changed),
-          keyboard->get(), [] { return false; }, io, changes))
+          keyboard->get(), [] { return false; }, io,
+          changes + mcp_whole_text(has->tools, shown.changed, shown.effect)))
     return keep_approval(x, *servers, shown, io);
   return keep_refusal(x, *servers, io);
 }

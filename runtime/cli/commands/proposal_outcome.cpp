@@ -135,9 +135,10 @@ std::string verdict_text(const decided& x, const std::string& id, runtime& rt) {
   const bool waited =
       x.verdict == decision_verdict::accepted && x.now && x.now->what.waits;
   if (waited)
-    out += "; its run goes on. If no process runs it:\n  " +
-           go_there(x.now->what.folder) + "riffle sessions resume " +
-           x.now->what.session.value;
+    out += gone_runs{rt}.has(x.now->what.run)
+               ? "; its run was interrupted, and this goes on with it:\n  " +
+                     how_to_resume(*x.now)
+               : std::string{"; its run goes on"};
   if (x.queued) out += held_text(*x.now, id, rt);
   return out;
 }

@@ -84,8 +84,10 @@ expected<proposal_id> newest(const service::proposals& all) {
 int list(const proposals_command& x, const service::proposals& all,
          storage::journal* journal, console& io) {
   const gone_runs gone{journal};
-  const auto found = listed(x, all, gone, journal);
+  auto found = listed(x, all, gone, journal);
   if (!found) return report(found.error(), io);
+  // People answer them in the order in which they were asked.
+  if (x.common.output == output_kind::text) std::ranges::reverse(*found);
   const auto now = system_wall_time();
   const auto cut = [&](const auto& one) {
     return journal != nullptr && is_interrupted(one, gone, *journal);

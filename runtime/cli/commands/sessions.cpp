@@ -109,21 +109,30 @@ json json_of(const file_change& x) {
           {"added", x.added},      {"removed", x.removed}};
 }
 
+/// Whose changes follow, and where it works.
+std::string heading_of(const storage::session_snapshot& session) {
+  const auto& last = session.runs.back();
+  const auto folder = folder_of(last);
+  return "Session " + safe_line(last.session.value, 200) +
+         (folder.empty() ? "" : " in " + safe_line(folder, 4096)) + "\n\n";
+}
+
 /// Changes that were taken back are left out.
 int show_changes(const sessions_command& x,
                  const storage::session_snapshot& session,
                  const service::sessions& all, console& io) {
   const auto found = all.changes(session);
   if (!found) return report(found.error(), io);
-  const auto files =
-      by_file(*found, x.file, service::taken_back_of(session.state).runs);
+  const auto undone = service::taken_back_of(session.state).runs;
+  const auto files = by_file(*found, x.file, undone);
   const bool text = x.common.output == output_kind::text;
+  if (text && !files.empty()) io.out.write(heading_of(session));
   if (text) io.out.write(changes_text(files, use_color(x.common, io.out)));
   std::vector<file_change> calls;
   for (const auto& file : files)
     for (const auto* one : file.calls) calls.push_back(*one);
   const int status = write_list(
-      calls, x.common, "no call of write or edit has changed a file",
+      calls, x.common, unchanged_text(x.file, by_file(*found, {}, undone)),
       [](const auto&) { return std::string{}; },
       [](const file_change& one) { return json_of(one); }, io);
   if (const auto more = others_text(found->others);
@@ -261,6 +270,26 @@ expected<void> print_events(const service::sessions& all, const run_id& run,
   return {};
 }
 
+namespace {
+
+/// What is meant where no session is named; nothing: there is none at all.
+expected<std::optional<session_id>> newest_meant(const sessions_command& x,
+                                                 const service::sessions& all) {
+  const auto newest = all.list(1);
+  if (!newest) return unexpected{newest.error()};
+  if (newest->empty()) return std::optional<session_id>{};
+  if (x.action == sessions_command::what::show) return newest->front().id;
+  std::error_code gone;
+  auto here = all.newest_in(std::filesystem::current_path(gone).string());
+  if (!here)
+    return unexpected{with_hint(here.error(),
+                                "'riffle sessions list' shows those of others, "
+                                "'riffle sessions diff ID' their changes")};
+  return *std::move(here);
+}
+
+}  // namespace
+
 int execute(const sessions_command& given, console& io) {
   using what = sessions_command::what;
   auto x = given;
@@ -277,10 +306,10 @@ int execute(const sessions_command& given, console& io) {
   if (x.action == what::list) return list(x, all, io);
   if (x.action == what::output) return output(x, all, io);
   if (x.id.empty() && (x.action == what::show || x.action == what::diff)) {
-    const auto newest = all.list(1);
+    const auto newest = newest_meant(x, all);
     if (!newest) return report(newest.error(), io);
-    if (newest->empty()) return no_sessions(io);
-    x.id = newest->front().id.value;
+    if (!*newest) return no_sessions(io);
+    x.id = (*newest)->value;
   }
   const auto named = all.find(x.id);
   if (!named && named.error().code != errc::not_found)

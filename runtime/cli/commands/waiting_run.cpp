@@ -5,6 +5,8 @@
 #include <string_view>
 #include <variant>
 
+#include "runtime/cli/view/call_text.hpp"
+
 namespace riffle::cli {
 
 bool waiting_run::has_taken() {
@@ -36,6 +38,26 @@ bool waiting_run::is_worked_on() const {
   return open && std::ranges::any_of(*open, [&](const unfinished_run& x) {
            return x.run.id == of_.run && x.owner != storage::run_owner::gone;
          });
+}
+
+std::string question_elsewhere(runtime& rt, const session_id& session) {
+  proposal_filter open;
+  open.session = session;
+  open.undecided = true;
+  const auto found = rt.proposals(open);
+  if (!found) return {};
+  // The newest is listed first.
+  const auto at =
+      std::find_if(found->rbegin(), found->rend(), [](const proposal& x) {
+        return x.what.waits &&
+               x.what.source == events::proposal_source::tool_call;
+      });
+  if (at == found->rend()) return {};
+  events::approval_required asked;
+  asked.tool = at->what.tool;
+  asked.title = at->what.title;
+  asked.arguments = at->what.arguments;
+  return call_name(asked) + "\n  riffle proposals approve " + at->what.id.value;
 }
 
 }  // namespace riffle::cli

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "runtime/api/riffle.hpp"
 
@@ -35,5 +36,9 @@ class waiting_run {
   std::uint64_t seen_ = 0;
   std::optional<events::approval_resolved> answer_;
 };
+
+/// The oldest question of a session, as "write a.txt", with the command that
+/// answers it from anywhere; empty: nothing waits for a person.
+std::string question_elsewhere(runtime& rt, const session_id& session);
 
 }  // namespace riffle::cli

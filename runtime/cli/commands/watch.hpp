@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "runtime/api/riffle.hpp"
@@ -20,6 +21,8 @@ struct watched_run {
   std::optional<unique_fd> keyboard;
   /// Takes what is typed while no question stands there; null: nobody does.
   chat_prompt* typing = nullptr;
+  /// Who decides about calls now, where that may change; empty: as it began.
+  std::function<approve()> decides = {};
 };
 
 /// Shows a run from its first event to its end; asks about calls that need

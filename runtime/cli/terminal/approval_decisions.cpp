@@ -160,6 +160,30 @@ bool approval_prompt::is_covered(const storage::proposal_record& what) {
   return true;
 }
 
+/// The person has said what holds for all; not of what he is about to change,
+/// or to say why not.
+bool approval_prompt::decided_for_all() {
+  const auto who = around_.decides ? around_.decides() : approve::ask;
+  const auto about = waiting_.front();
+  if (who == approve::ask || asks_still_ == about.proposal ||
+      (open_ && (open_->edited() || open_->wants_text())))
+    return false;
+  decision x;
+  x.approved = who == approve::all;
+  const bool approves = x.approved;
+  if (!approves) x.reason = "the user wants no such call now (/approve none)";
+  x.digest = about.digest;
+  const auto done = around_.rt.decide(about.proposal, std::move(x));
+  if (!done || done->verdict != decision_verdict::accepted) {
+    asks_still_ = about.proposal;
+    return false;
+  }
+  if (approves && around_.approved) around_.approved(about.proposal);
+  close((approves ? "Not asked, /approve all: " : "Denied, /approve none: ") +
+        safe_line(about.title, 200));
+  return true;
+}
+
 /// Of a yes to arguments that were changed here, and to nothing beyond.
 void approval_prompt::keep_answer() {
   auto& x = changes_[open_->about().id];

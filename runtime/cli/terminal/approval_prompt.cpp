@@ -183,8 +183,9 @@ void approval_prompt::look(std::chrono::milliseconds limit) {
     if (found &&
         (found->decided || is_covered(found->what) || is_answered(found->what)))
       return waiting_.pop_front();
-    ask();
   }
+  if (decided_for_all()) return;
+  if (!open_) ask();
   show_after_stop();
   if (!is_plain() &&
       width_.asks_for_drawing(around_.screen().columns, options_.columns,

@@ -58,6 +58,8 @@ class approval_prompt {
     std::function<std::string(std::size_t)> beside = {};
     /// Is told what was approved here.
     std::function<void(const proposal_id&)> approved = {};
+    /// Who decides now, where the person may say so meanwhile.
+    std::function<approve()> decides = {};
   };
   approval_prompt(unique_fd keyboard, surroundings around);
 
@@ -129,6 +131,7 @@ class approval_prompt {
   [[nodiscard]] std::optional<file_mark> file_mark_now() const;
   [[nodiscard]] std::optional<storage::proposal_state> known();
   bool is_covered(const storage::proposal_record& what);
+  bool decided_for_all();
   void keep_answer();
   bool is_answered(const storage::proposal_record& what);
   [[nodiscard]] bool in_foreground() const;
@@ -168,6 +171,7 @@ class approval_prompt {
   proposal_id replaces_;    ///< which question it is asked behind
   std::string definition_;  ///< of its tool
   std::string refused_;     ///< what was said of its last answer
+  proposal_id asks_still_;  ///< is asked whatever holds for all
   /// The file that it is about, as it was when it was shown.
   std::optional<file_mark> file_;
   bool outdated_ = false;   ///< it is another one since

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "runtime/base/text.hpp"
+#include "runtime/cli/terminal/completed_word.hpp"
 #include "runtime/cli/terminal/editor.hpp"
 #include "runtime/cli/terminal/erasure.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
@@ -176,6 +177,7 @@ std::string chat_prompt::complete_word() {
 
 chat_prompt::said chat_prompt::on(const key& x) {
   const bool was_leaving = std::exchange(leaving_, false);
+  close_completed_word(editor_, listed_for_, x);
   if (x.what != key_kind::tab) listed_for_.clear();
   if (x.what == key_kind::suspend) {
     suspend();

@@ -8,6 +8,7 @@
 #include "messages/utf8.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/chat_prompt.hpp"
+#include "runtime/cli/terminal/completed_word.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 
@@ -114,6 +115,7 @@ void chat_prompt::take(std::vector<key> keys) {
     const auto x = std::move(pressed_.front());
     pressed_.pop_front();
     last_key_ = std::chrono::steady_clock::now();
+    close_completed_word(editor_, listed_for_, x);
     if (x.what != key_kind::tab) listed_for_.clear();
     if (x.what == key_kind::up && editor_.text().empty() && !queue_.empty()) {
       take_back();

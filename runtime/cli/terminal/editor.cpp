@@ -77,8 +77,8 @@ std::string no_editor() {
   for (const char* name : {"VISUAL", "EDITOR"})
     if (const char* set = std::getenv(name); set != nullptr && *set != '\0')
       return std::string{name} + " names \"" + safe_line(set, 100) +
-             "\", and there is no such program";
-  return "there is no editor: set VISUAL or EDITOR";
+             "\", and there is no such program: export " + name + "=nano, say";
+  return "there is no editor: export EDITOR=nano, say";
 }
 
 /// A shell in a process group of its own, in the terminal's foreground.
@@ -150,7 +150,10 @@ expected<std::string> edit_text(const std::string& text, int terminal_fd,
                    " cannot be written: set TMPDIR to a folder "
                    "where it can");
   const auto pid = start_shell(
-      {R"(exec ${VISUAL:-${EDITOR:-editor}} "$1")", "sh", file.name()},
+      // Of what is not there the shell would say so first, in words of its own.
+      {R"(f=$1; set -- ${VISUAL:-${EDITOR:-editor}}
+p=$(command -v "$1") && [ ! -d "$p" ] || exit 127; exec "$@" "$f")",
+       "sh", file.name()},
       terminal_fd);
   if (!pid) return unexpected{pid.error()};
   const int status = wait_for(*pid, gave_up);

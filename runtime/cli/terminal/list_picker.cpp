@@ -36,8 +36,9 @@ list_picker::list_picker(std::string question, std::vector<std::string> rows,
 
 void list_picker::narrow() {
   shown_.clear();
+  const service::word_search wanted{typed_};
   for (std::size_t i = 0; i < all_.size(); ++i)
-    if (service::has_words(found_by_[i], typed_)) shown_.push_back(i);
+    if (wanted.finds(found_by_[i])) shown_.push_back(i);
   at_ = 0;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
+#include <deque>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -10,10 +12,27 @@
 
 namespace riffle::cli {
 
+/// Lines that wait: the last of them, and how many there were before these.
+class last_lines {
+ public:
+  static constexpr std::size_t most_lines = 1000;
+  static constexpr std::size_t most_bytes = 256u << 10;
+
+  /// Whole lines; the newest stay, at least one.
+  void add(std::string lines);
+  /// All of it; "" if there is nothing.
+  std::string take();
+
+ private:
+  std::deque<std::string> kept_;
+  std::size_t bytes_ = 0;
+  std::size_t left_out_ = 0;
+};
+
 /// The log of a program whose user sits at a terminal. While something is drawn
 /// there, or an answer is being written, its lines wait for whoever draws, so
-/// that they stand between and not within. Takes the log for as long as it
-/// lives.
+/// that they stand between and not within; of many the last ones. Takes the log
+/// for as long as it lives.
 class waiting_log {
  public:
   /// Nothing in `people`: all lines are shown as the log has them, and so they
@@ -37,7 +56,7 @@ class waiting_log {
   std::mutex mutex_;
   std::optional<log_text> people_;
   int held_ = 0;
-  std::string lines_;
+  last_lines lines_;
 };
 
 /// While it lives lines of the log wait.

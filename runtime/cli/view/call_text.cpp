@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "actors/core/writing_notice.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/trace_writer.hpp"
@@ -87,6 +88,10 @@ std::string call_words::on(std::string_view node) const {
 }
 
 call_words words_of(const events::tool_call& x) {
+  // Not all of them came.
+  if (const auto file = core::begun_file(x.tool, x.arguments_text);
+      x.arguments.empty() && !file.empty())
+    return {safe_line(x.tool, 64), first_line(file)};
   if (!is_of_server(x))
     return {
         safe_line(x.tool, 64),

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t longest_path = 500;
 constexpr std::size_t most_named = 5;
+constexpr std::size_t most_listed = 20;
 
 std::string plain_path(const std::string& path) {
   return std::filesystem::path{path}.lexically_normal().string();
@@ -94,6 +95,16 @@ std::string changes_text(const std::vector<changed_file>& files, bool color) {
     }
   }
   return out;
+}
+
+std::string unchanged_text(std::string_view file,
+                           const std::vector<changed_file>& all) {
+  std::vector<std::string> names;
+  for (const auto& x : all) names.push_back(safe_line(x.path, longest_path));
+  const std::string none = "no call of write or edit has changed ";
+  if (file.empty() || names.empty()) return none + "a file";
+  return none + safe_line(file, longest_path) +
+         ", but these: " + join_some(names, most_listed);
 }
 
 std::string others_text(const std::vector<other_call>& others) {

@@ -29,6 +29,11 @@ std::vector<changed_file> by_file(const session_changes& all,
 /// other.
 std::string changes_text(const std::vector<changed_file>& files, bool color);
 
+/// "no call of write or edit has changed FILE, but these: a, b" (`file` is not
+/// empty), or that none has changed any.
+std::string unchanged_text(std::string_view file,
+                           const std::vector<changed_file>& all);
+
 /// A unified diff, each line harmless for a terminal.
 std::string colored_diff(std::string_view diff, bool color);
 

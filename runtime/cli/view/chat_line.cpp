@@ -5,6 +5,7 @@
 #include <array>
 #include <cctype>
 #include <unordered_set>
+#include <utility>
 
 #include "messages/utf8.hpp"
 #include "runtime/base/text.hpp"
@@ -42,12 +43,6 @@ constexpr std::array all_commands{
     chat_command_help{"save", "FILE", "write the conversation to a file"},
     chat_command_help{"quit", "", "leave; Ctrl-D does as well"}};
 
-bool is_word(std::string_view x) {
-  return !x.empty() && std::ranges::all_of(x, [](char c) {
-    return (c >= 'a' && c <= 'z') || c == '-';
-  });
-}
-
 /// "files__review", of a server.
 bool is_prompt(std::string_view x) {
   return x.find("__") != x.npos && x.find("__") > 0 &&
@@ -68,6 +63,19 @@ std::string_view lines_behind(std::string_view rest) {
 
 std::span<const chat_command_help> chat_commands() { return all_commands; }
 
+bool is_command_word(std::string_view x) {
+  const auto small = [](char c) { return c >= 'a' && c <= 'z'; };
+  return !x.empty() && small(x.front()) && std::ranges::all_of(x, [&](char c) {
+    return small(c) || (c >= '0' && c <= '9') || c == '-' || c == '_';
+  });
+}
+
+bool is_built_in(std::string_view word) {
+  return word == "exit" ||
+         std::ranges::find(all_commands, word, &chat_command_help::word) !=
+             all_commands.end();
+}
+
 chat_line parse_chat_line(std::string_view text) {
   const auto x = trimmed(text);
   if (x.empty()) return {};
@@ -80,37 +88,42 @@ chat_line parse_chat_line(std::string_view text) {
     const auto end = std::min(x.find_first_of(blanks), x.size());
     const auto word = x.substr(1, end - 1);
     if (word == "exit") return {chat_act::command, "quit", {}};
-    if (is_word(word) || is_prompt(word))
+    if (is_command_word(word) || is_prompt(word))
       return {chat_act::command, std::string{word},
               std::string{trimmed(x.substr(end))}};
   }
   return {chat_act::task, {}, std::string{x}};
 }
 
-std::string chat_help() {
-  constexpr std::size_t width = 18;
+std::string chat_help(std::string_view own) {
   std::string out;
+  const auto row = [&](std::string left, std::string_view about) {
+    left.resize(std::max(help_width, left.size() + 1), ' ');
+    out.append("  ").append(left).append(about).append("\n");
+  };
   for (const auto& x : all_commands) {
     auto left = "/" + std::string{x.word};
     if (!x.arguments.empty()) left.append(" ").append(x.arguments);
-    left.resize(std::max(width, left.size() + 1), ' ');
-    out.append("  ").append(left).append(x.about).append("\n");
+    row(std::move(left), x.about);
   }
+  out.append(own);
+  row("@PATH", "attach a file; @PATH:10-20: these lines; Tab completes");
+  row("!COMMAND", "run it; the model reads its output with what you say");
+  row("\\ at the end", "go on in a new line (Alt-Enter does as well)");
   return out +
-         "  @PATH             attach a file, @PATH:10-20 some lines of it; Tab "
-         "completes\n"
-         "  !COMMAND          run it; the model sees its output with your next "
-         "words\n"
-         "  \\ at the end      go on in a new line (Alt-Enter does as well)\n"
+         "Ctrl-R looks for what you typed before; Ctrl-Z suspends, fg comes "
+         "back.\n"
          "Ctrl-X Ctrl-E opens the text in your editor, Ctrl-_ takes a change "
          "back.\n"
          "While a run works you can type on: it is queued, and Up takes it "
          "back.\n"
+         "Tab goes from what you type to a question that waits, and back.\n"
          "Ctrl-C, or Esc, stops the run; Ctrl-D leaves when it has ended.\n";
 }
 
-std::string no_such_command(std::string_view word) {
-  std::vector<std::string> names;
+std::string no_such_command(std::string_view word,
+                            std::vector<std::string> own) {
+  auto names = std::move(own);
   for (const auto& x : all_commands) names.emplace_back(x.word);
   auto meant = nearest(word, names);
   for (const auto& x : names)

@@ -26,6 +26,10 @@ struct chat_line {
   bool operator==(const chat_line&) const = default;
 };
 
+/// What stands behind the '/': small letters, digits, '-' and '_', a letter
+/// first.
+bool is_command_word(std::string_view x);
+
 /// A path such as "/usr/bin is full" is a task, "/hepl" a command.
 chat_line parse_chat_line(std::string_view text);
 
@@ -37,9 +41,14 @@ struct chat_command_help {
 
 /// All of them, as /help shows them.
 std::span<const chat_command_help> chat_commands();
-std::string chat_help();
-/// "there is no /hepl; did you mean /help?"
-std::string no_such_command(std::string_view word);
+bool is_built_in(std::string_view word);
+/// Of what /help names: the longest, and a gap.
+inline constexpr std::size_t help_width = 25;
+/// `own`: of the person's own commands, whole lines.
+std::string chat_help(std::string_view own = {});
+/// "there is no /hepl; did you mean /help?"; `own`: names of more commands.
+std::string no_such_command(std::string_view word,
+                            std::vector<std::string> own = {});
 
 /// Whether a command is a program that draws on the whole terminal, or talks to
 /// who sits there.

@@ -47,6 +47,12 @@ void add_difference(std::string& out, const std::string& before,
   for (auto i = b; i != fresh_end; ++i) add_line(out, '+', *i);
 }
 
+std::string head_of(char mark, const std::string& name,
+                    const std::string& effect) {
+  return std::string{mark} + " " + safe_line(exact_text(name), 200) +
+         (effect.empty() ? "" : "  " + effect) + "\n";
+}
+
 /// The argument that makes a call of it a look; empty: it has none.
 std::string dry_argument(const mcp::tool_def& tool) {
   const auto schema = mcp::json::parse(tool.input_schema, nullptr, false);
@@ -101,18 +107,32 @@ std::string mcp_changes_text(
     const std::function<std::string(const mcp::tool_def&)>& effect) {
   std::string out;
   for (const auto& x : all) {
-    const auto name = safe_line(exact_text(x.tool), 200);
     if (x.kind == mcp::change::what::removed) {
-      out += "- " + name + "\n";
+      out += head_of('-', x.tool, {});
       continue;
     }
     const bool added = x.kind == mcp::change::what::added;
-    out += (added ? "+ " : "~ ") + name;
-    if (const auto counts = effect(x.now); !counts.empty())
-      out += "  " + counts;
-    out += "\n";
+    out += head_of(added ? '+' : '~', x.tool, effect(x.now));
     add_difference(out, added ? std::string{} : x.before.shown,
                    mcp::shown_text(x.now));
+  }
+  return out;
+}
+
+std::string mcp_whole_text(
+    const std::vector<mcp::tool_def>& all,
+    const std::vector<mcp::change>& changed,
+    const std::function<std::string(const mcp::tool_def&)>& effect) {
+  std::string out;
+  for (const auto& tool : all) {
+    const auto found =
+        std::ranges::find(changed, tool.name, &mcp::change::tool);
+    if (found != changed.end() && found->kind == mcp::change::what::added)
+      continue;
+    if (out.empty()) out = "the others as they are now:\n";
+    out += head_of(' ', tool.name, effect(tool));
+    for (const auto& line : split(mcp::shown_text(tool)))
+      add_line(out, ' ', line);
   }
   return out;
 }

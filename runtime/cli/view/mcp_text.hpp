@@ -53,6 +53,13 @@ std::string mcp_changes_text(
     const std::vector<mcp::change>& all,
     const std::function<std::string(const mcp::tool_def&)>& effect);
 
+/// All that a model reads of the tools that are not new, whose text stands
+/// among the changes; empty: there are none. (mcp_changes.cpp)
+std::string mcp_whole_text(
+    const std::vector<mcp::tool_def>& all,
+    const std::vector<mcp::change>& changed,
+    const std::function<std::string(const mcp::tool_def&)>& effect);
+
 /// The lines in which a tool that is another one differs from what was
 /// approved.
 std::string mcp_difference_text(const mcp::change& x);

@@ -53,6 +53,25 @@ std::string edit_text(std::string_view message) {
          std::string{message.substr(begin, end - begin)} + " times";
 }
 
+/// What only who builds Riffle knows, and what it means for a person.
+constexpr std::array inner_words = {
+    std::pair{"its worker and its worker pool failed",
+              "Riffle lost hold of it while it ran"},
+    std::pair{"its worker pool failed", "Riffle lost hold of it while it ran"},
+    std::pair{"no worker was free within the queue's time limit",
+              "too many other calls of the tool ran; there was no room "
+              "within the time limit"},
+    std::pair{"the call was stopped before a worker was free",
+              "it was stopped before it began"},
+    std::pair{"no worker serves the tool", "nothing runs the tool"}};
+
+std::string in_plain_words(std::string text) {
+  for (const auto& [inner, plain] : inner_words)
+    if (const auto at = text.find(inner); at != text.npos)
+      return text.replace(at, std::string_view{inner}.size(), plain);
+  return text;
+}
+
 }  // namespace
 
 std::string without_advice(std::string_view message) {
@@ -67,12 +86,18 @@ std::string for_people(std::string_view message) {
   constexpr std::string_view worker = "the tool's worker was lost: ";
   constexpr std::string_view server = "the server ";
   constexpr std::string_view lost = " was lost: ";
-  if (!message.starts_with(worker)) return without_advice(message);
+  constexpr std::string_view unknown = "; its outcome is unknown";
+  if (!message.starts_with(worker))
+    return in_plain_words(without_advice(message));
   message.remove_prefix(worker.size());
+  const bool may_have_acted = message.find(unknown) != message.npos;
   const auto why = message.find(lost);
   if (message.starts_with(server) && why != message.npos)
     message = message.substr(0, why + lost.size() - 2);
-  return without_advice(message);
+  return in_plain_words(without_advice(message)) +
+         (may_have_acted ? "; how far it came is unknown: look at what it did "
+                           "before it runs again"
+                         : "");
 }
 
 std::string for_people(const error& x) {

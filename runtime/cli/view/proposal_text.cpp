@@ -59,6 +59,16 @@ void append_member(std::string& out, std::string_view name,
   if (!value.empty()) out.append(name).append(value).append("\n");
 }
 
+/// As lists of sessions name them: by the ending.
+std::string short_name(const proposal_id& x) {
+  constexpr std::size_t shown = 6;
+  constexpr std::size_t least = 20;
+  const bool made = x.value.starts_with("prop_") && x.value.size() > least;
+  return safe_line(
+      made ? std::string_view{x.value}.substr(x.value.size() - shown) : x.value,
+      64);
+}
+
 }  // namespace
 
 std::string summary_text(const service::proposal_view& view, wall_time now,
@@ -66,8 +76,8 @@ std::string summary_text(const service::proposal_view& view, wall_time now,
   const auto& x = view.it;
   auto state = service::status_of(view, now);
   state.resize(std::max<std::size_t>(state.size(), 9), ' ');
-  return safe_line(x.what.id.value, 64) + "  " + state + "  " + about(x, 100) +
-         "  (" + ago(x.what.made, now) + ", session " +
+  return short_name(x.what.id) + "  " + state + "  " + about(x, 100) + "  (" +
+         ago(x.what.made, now) + ", session " +
          safe_line(short_id(x.what.session.value), 64) +
          (x.what.folder.empty() ? ""
                                 : ", in " + safe_line(x.what.folder, 200)) +

@@ -64,6 +64,8 @@ std::string end_text(storage::run_state x, const recap_options& how) {
     case storage::run_state::failed: return "It failed.";
     case storage::run_state::cancelled: return "It was stopped.";
     case storage::run_state::active:
+      if (how.worked_on && !how.question.empty())
+        return "It waits for a decision in another terminal: " + how.question;
       return how.worked_on       ? "It works in another terminal."
              : how.offer_follows ? ""
                                  : "It was not finished.";
@@ -90,7 +92,9 @@ std::string task_text(const storage::session_snapshot& x,
   const auto said = answer_text(answer, how);
   out += called ? said + calls : calls + said;
   if (const auto end = end_text(run.state, how); !end.empty())
-    out += faint(end, how);
+    for_each_line(end, [&](std::string_view line) {
+      out += faint(std::string{line}, how);
+    });
   return out;
 }
 

@@ -17,6 +17,8 @@ struct recap_options {
   bool worked_on = false;  ///< what did not end works in another process
   /// To finish it: then that says that it was not.
   bool offer_follows = false;
+  /// What that process waits for, and how it is answered; empty: for nobody.
+  std::string question{};
 };
 
 /// The title that a person gave it, or how it began.

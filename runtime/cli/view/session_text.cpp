@@ -96,6 +96,16 @@ std::string ago(wall_time then, wall_time now) {
 
 namespace {
 
+/// "2026-11-21 14:03", as clocks here show it.
+std::string local_time(wall_time x) {
+  const auto seconds = static_cast<std::time_t>(x.us / 1'000'000);
+  std::tm local{};
+  ::localtime_r(&seconds, &local);
+  std::array<char, 24> text{};
+  return {text.data(),
+          std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M", &local)};
+}
+
 /// Of the volley or plan that the session belongs to; empty: none.
 std::string group_of(const session_summary& x) {
   if (x.runs == 0) return {};
@@ -216,7 +226,7 @@ std::string conversation_text(const storage::session_snapshot& x,
   const auto all = calls_of(x);
   for (const auto& r : x.runs) {
     out += (out.empty() ? "" : "\n") + safe_line(r.id.value, 64) + ", " +
-           to_string(r.started) + ", " + service::state_of(r, interrupted) +
+           local_time(r.started) + ", " + service::state_of(r, interrupted) +
            "\n";
     bool said = false;
     for (auto m : x.messages) {

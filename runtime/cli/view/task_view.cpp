@@ -24,9 +24,10 @@ constexpr std::string_view by_user = "user";
 constexpr std::size_t file_columns = 100;
 
 trace_options traces_of(const view_options& x, bool folds, bool alone) {
-  const bool in_status = x.status && x.level != verbosity::verbose;
+  // A status line tells how far a call is, where there is one.
+  const bool progress = !x.status;
   // What is drawn in rows is cut to the terminal, which colours would hinder.
-  return {x.level, x.color && !folds, !in_status, x.asks, alone, x.ascii};
+  return {x.level, x.color && !folds, progress, x.asks, alone, x.ascii};
 }
 
 std::string painted(std::string_view text, const char* paint, bool color) {

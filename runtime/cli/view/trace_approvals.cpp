@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
-// What traces say of questions and answers: a part of the trace writer.
+// What traces say of questions and answers, and of the end of a run: a part of
+// the trace writer.
+#include <utility>
+
 #include "actors/tools/proposal_texts.hpp"
+#include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/cli/view/call_text.hpp"
+#include "runtime/cli/view/people_text.hpp"
 #include "runtime/cli/view/trace_writer.hpp"
 
 namespace riffle::cli {
@@ -13,6 +18,10 @@ namespace {
 constexpr std::size_t longest_reason = 200;
 constexpr std::size_t longest_name = 60;
 constexpr std::size_t columns_of_tag = 11;  // "[APPROVAL] "
+constexpr std::size_t longest_error = 1000;
+
+/// What 'riffle sessions cancel' gives as its reason, if nobody says another.
+constexpr std::string_view stopped_elsewhere = "cancelled by the user";
 
 }  // namespace
 
@@ -38,7 +47,7 @@ std::string trace_writer::on(const events::approval_resolved& x, wall_time) {
   if (approved && x.by.starts_with("always (") && !verbose()) return {};
   // The run ends, and says why; nothing was decided.
   if (x.how == events::proposal_outcome::cancelled &&
-      x.reason == riffle::withdrawn && !verbose())
+      x.reason == riffle::withdrawn)
     return {};
   // The end of the run says that.
   if (!approved && x.by == "user" &&
@@ -69,6 +78,59 @@ std::string trace_writer::verdict_name(const asked_call& about,
                                              .title = about.title,
                                              .arguments = changed}));
   return fit(name, columns_ > used + least ? columns_ - used : longest_name);
+}
+
+// -- the end ------------------------------------------------------------------
+
+std::string trace_writer::on(const events::failure& x, wall_time) {
+  const auto message = safe_line(x.err.message, longest_error);
+  const bool cancelled = x.err.code == errc::cancelled;
+  if (cancelled && options_.level != verbosity::quiet) {
+    why_cancelled_ = message;  // a wish is no error: the end says it
+    return {};
+  }
+  why_failed_is_told_ = !cancelled;
+  // The lines above it say why.
+  const bool told = !cancelled && options_.level == verbosity::normal &&
+                    !last_attempt_.empty() && failed_ == x.err.message &&
+                    failed_.size() <= longest_reason;
+  const auto text = told ? last_attempt_ + " failed: " + message : message;
+  return tag("ERROR", true) +
+         (cancelled ? text : with_code(text, to_string(x.err.code))) + "\n";
+}
+
+/// What a person wished needs no word but that it is so, and of what failed the
+/// error has said it.
+std::string trace_writer::short_end(const events::run_finished& x,
+                                    const std::string& why) const {
+  if (x.status == events::run_status::failed && why_failed_is_told_) return {};
+  const auto after = short_duration(x.duration_ms);
+  const auto left = not_begun_ == 0 ? std::string{}
+                                    : " " + counted(not_begun_, "call") +
+                                          (not_begun_ == 1 ? " was" : " were") +
+                                          " not begun.";
+  if (why == stopped_elsewhere)
+    return "Stopped from another terminal after " + after + "." + left + "\n";
+  if (is_own_wish(why)) return "Stopped after " + after + "." + left + "\n";
+  std::string how{to_string(x.status)};
+  if (!why.empty()) how = why.starts_with(how) ? why : how + ", " + why;
+  return tag("RUN", x.status == events::run_status::failed) + how + " — " +
+         after + (left.empty() ? "" : "." + left) + "\n";
+}
+
+std::string trace_writer::on(const events::run_finished& x, wall_time) {
+  const bool good = x.status == events::run_status::completed;
+  if (good && !verbose()) return {};
+  const auto why = std::exchange(why_cancelled_, {});
+  if (!verbose()) return short_end(x, why);
+  const bool cancelled = x.status == events::run_status::cancelled;
+  std::string how{to_string(x.status)};
+  if (!why.empty()) how = why.starts_with(how) ? why : how + ", " + why;
+  return tag("RUN", !good && !cancelled) + how + ": " +
+         counted(x.steps, "step") + ", " + counted(x.tool_calls, "tool call") +
+         ", " + counted(x.usage.input_tokens, "token") + " in, " +
+         counted(x.usage.output_tokens, "token") + " out — " +
+         short_duration(x.duration_ms) + "\n";
 }
 
 }  // namespace riffle::cli

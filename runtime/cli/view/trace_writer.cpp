@@ -8,6 +8,7 @@
 #include "actors/core/context_window.hpp"
 #include "actors/core/held_notice.hpp"
 #include "actors/core/model_refusal.hpp"
+#include "actors/core/writing_notice.hpp"
 #include "actors/tools/proposal_texts.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
@@ -57,6 +58,9 @@ std::string failure_text(const events::tool_result& x, bool verbose) {
     message = safe_line(verbose ? x.err->message : for_people(*x.err),
                         longest_message);
   if (x.how == outcome::failed && !message.empty()) return message;
+  // The model had not written all of it.
+  if (!verbose && x.err && x.err->code == errc::truncated)
+    return "not finished";
   std::string out{to_string(x.how)};
   for (auto& c : out) c = c == '_' ? ' ' : c;
   if (message.empty()) return out;
@@ -67,6 +71,14 @@ std::string failure_text(const events::tool_result& x, bool verbose) {
 bool is_proposed(const events::tool_result& x) {
   return x.how == outcome::denied && x.err &&
          x.err->message.starts_with("needs approval, proposal ");
+}
+
+/// What goes on, as long as it does.
+bool is_of_now(std::string_view status) {
+  return core::is_writing_notice(status) || core::read_held_notice(status) ||
+         status == core::waiting_for_model || status == "the model writes" ||
+         status == "the model thinks" ||
+         status.starts_with("waiting for approval of ");
 }
 
 /// A plan's trace says what came of it.
@@ -191,7 +203,8 @@ std::string trace_writer::on(const events::tool_call& x, wall_time at) {
   auto words = words_of(x);
   auto label = spelled(words.on(x.node));
   std::string out;
-  if (verbose()) {
+  // Of what did not begin its end says so.
+  if (verbose() && x.status == events::call_status::starting) {
     const auto& arguments =
         x.arguments.empty() ? x.arguments_text : x.arguments;
     out = tag("CALL") + safe_line(x.tool, 64) + " " +
@@ -240,6 +253,7 @@ std::string trace_writer::on(const events::tool_result& x, wall_time) {
   const auto call = open_.extract(x.id);
   const bool silent = call && good && speaks_for_itself(x.tool);
   const bool stopped = is_stopped(x) && !verbose();
+  const bool unbegun = is_stopped(x) && x.attempts == 0;
   if (stopped && x.attempts == 0) {
     if (!told) ++not_begun_;
     return {};
@@ -251,6 +265,7 @@ std::string trace_writer::on(const events::tool_result& x, wall_time) {
   auto rest = good || exited ? detail
               : waits        ? std::string{" waits for approval"}
               : stopped      ? " ✗ stopped"
+              : unbegun      ? " ✗ not begun"
               : told         ? " ✗ denied"
                              : " ✗ " + failure_text(x, verbose());
   // Of what was cut off nobody knows it.
@@ -312,7 +327,9 @@ std::string trace_writer::on(const events::status& x, wall_time) {
     return tag("APPROVAL") + safe_line(x.text, longest_message) + "\n";
   if (!verbose() && core::is_forgetting(x.text))
     return tag("MODEL") + safe_line(x.text, longest_message) + "\n";
-  if (!verbose()) return {};
+  // A status line has the others, and they would stand within the answer.
+  const bool now = is_of_now(x.text) || !open_.empty();
+  if (!verbose() || (!options_.progress && now)) return {};
   return tag("STATUS") + safe_line(x.text, longest_message) + "\n";
 }
 
@@ -346,55 +363,6 @@ std::string trace_writer::on(const events::retry& x, wall_time) {
           : told ? ""
                  : ": " + safe_line(for_people(x.reason), longest_message)) +
          "; again in " + short_duration(x.delay_ms) + "\n";
-}
-
-std::string trace_writer::on(const events::failure& x, wall_time) {
-  const auto message = safe_line(x.err.message, longest_detail);
-  const bool cancelled = x.err.code == errc::cancelled;
-  if (cancelled && options_.level != verbosity::quiet) {
-    why_cancelled_ = message;  // a wish is no error: the end says it
-    return {};
-  }
-  why_failed_is_told_ = !cancelled;
-  // The lines above it say why.
-  const bool told = !cancelled && options_.level == verbosity::normal &&
-                    !last_attempt_.empty() && failed_ == x.err.message &&
-                    failed_.size() <= longest_message;
-  const auto text = told ? last_attempt_ + " failed: " + message : message;
-  return tag("ERROR", true) +
-         (cancelled ? text : with_code(text, to_string(x.err.code))) + "\n";
-}
-
-/// What a person wished needs no word but that it is so, and of what failed the
-/// error has said it.
-std::string trace_writer::short_end(const events::run_finished& x,
-                                    const std::string& why) const {
-  if (x.status == events::run_status::failed && why_failed_is_told_) return {};
-  const auto after = short_duration(x.duration_ms);
-  const auto left = not_begun_ == 0 ? std::string{}
-                                    : " " + counted(not_begun_, "call") +
-                                          (not_begun_ == 1 ? " was" : " were") +
-                                          " not begun.";
-  if (is_own_wish(why)) return "Stopped after " + after + "." + left + "\n";
-  std::string how{to_string(x.status)};
-  if (!why.empty()) how = why.starts_with(how) ? why : how + ", " + why;
-  return tag("RUN", x.status == events::run_status::failed) + how + " — " +
-         after + (left.empty() ? "" : "." + left) + "\n";
-}
-
-std::string trace_writer::on(const events::run_finished& x, wall_time) {
-  const bool good = x.status == events::run_status::completed;
-  if (good && !verbose()) return {};
-  const auto why = std::exchange(why_cancelled_, {});
-  if (!verbose()) return short_end(x, why);
-  const bool cancelled = x.status == events::run_status::cancelled;
-  std::string how{to_string(x.status)};
-  if (!why.empty()) how = why.starts_with(how) ? why : how + ", " + why;
-  return tag("RUN", !good && !cancelled) + how + ": " +
-         counted(x.steps, "step") + ", " + counted(x.tool_calls, "tool call") +
-         ", " + counted(x.usage.input_tokens, "token") + " in, " +
-         counted(x.usage.output_tokens, "token") + " out — " +
-         short_duration(x.duration_ms) + "\n";
 }
 
 }  // namespace riffle::cli

@@ -124,10 +124,8 @@ std::string work_view::doing(std::size_t columns) const {
              columns);
 }
 
-/// What `-v` shows of outputs stays as it is.
 std::string work_view::wrapped(std::string lines, std::size_t columns) const {
-  const bool told_all = options_.level == verbosity::verbose;
-  if (!options_.status || told_all || columns == 0) return lines;
+  if (!options_.status || columns == 0) return lines;
   return wrap_lines(lines, columns + 1);  // they may fill a row
 }
 

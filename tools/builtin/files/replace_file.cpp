@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "tools/builtin/files/replace_file.hpp"
 
-#include <array>
 #include <cerrno>
-#include <cstdio>
 #include <fcntl.h>
-#include <random>
 #include <unistd.h>
 #include <utility>
 
 #include "tools/builtin/files/file_failure.hpp"
+#include "tools/builtin/files/left_files.hpp"
 #include "tools/builtin/files/path_confinement.hpp"
 #include "tools/builtin/files/path_text.hpp"
 #include "tools/builtin/files/place.hpp"
@@ -84,14 +82,6 @@ int look(write_target& x, struct stat& info) {
   return 0;
 }
 
-std::string temporary_name() {
-  thread_local std::random_device random;  // slow to make
-  std::array<char, 48> text{};
-  std::snprintf(text.data(), text.size(), ".riffle-%08x%08x.tmp", random(),
-                random());
-  return text.data();
-}
-
 /// A new file in a folder, gone again unless it is renamed.
 class temporary {
  public:
@@ -101,8 +91,9 @@ class temporary {
       fd_ = unique_fd{::openat(
           folder_, name_.c_str(),
           O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, new_file_mode)};
-      if (fd_ || errno != EEXIST) return;
+      if (fd_ || errno != EEXIST) break;
     }
+    if (fd_) mark_used(fd_.get());
   }
   ~temporary() {
     if (fd_ && !renamed_) ::unlinkat(folder_, name_.c_str(), 0);
@@ -216,6 +207,7 @@ int make_folders(write_target& target) {
 int replace_file(const write_target& target,
                  const std::function<int(int fd)>& fill,
                  const std::function<int(int fd)>& still) {
+  remove_left_files(target.place.get());
   temporary file{target.place.get()};
   if (!file) return errno;
   if (const auto number = fill(file.fd()); number != 0) return number;

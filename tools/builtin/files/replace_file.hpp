@@ -50,7 +50,8 @@ int make_folders(write_target& target);
 /// file keeps its mode and, as far as allowed, its owner; other hard links keep
 /// the old content. `still` is asked last, with the new file, whether to go on;
 /// 0, or an errno (of `still`, too). There is no fsync: the content survives
-/// the process, not a power loss.
+/// the process, not a power loss. What a process that was killed within it left
+/// in the folder goes (left_files.hpp).
 int replace_file(const write_target& target,
                  const std::function<int(int fd)>& fill,
                  const std::function<int(int fd)>& still);

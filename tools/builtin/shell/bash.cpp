@@ -41,7 +41,9 @@ constexpr const char* parameters = R"({
     "command": {"type": "string", "minLength": 1,
                 "description": "What bash runs, e.g. git status"},
     "timeout_ms": {"type": "integer", "minimum": 1, "maximum": 3600000,
-                   "description": "Time limit in milliseconds"}
+                   "description": "Time limit in milliseconds"},
+    "description": {"type": "string",
+                    "description": "What it does, in a few words"}
   },
   "required": ["command"],
   "additionalProperties": false

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/commands/own_commands.hpp"
+
+#include <algorithm>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+#include "messages/utf8.hpp"
+#include "runtime/base/folders.hpp"
+#include "runtime/base/read_within.hpp"
+#include "runtime/base/text.hpp"
+#include "runtime/cli/commands/file_part.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/view/chat_line.hpp"
+#include "runtime/config/home.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_entries = 1000;
+constexpr auto ending = ".md";
+constexpr auto of_folder = ".riffle/commands";
+
+fs::path own_folder() {
+  const auto base = config::user_folder("XDG_CONFIG_HOME", "~/.config");
+  return base ? *base / "riffle" / "commands" : fs::path{};
+}
+
+std::string why_refused(const std::string& name, const own_commands& known) {
+  if (is_built_in(name)) return "/" + name + " is built in";
+  if (name.find("__") != name.npos) return "names with __ are of servers";
+  if (const auto* other = find_named(known, name))
+    return "/" + name + " is " + other->shown;
+  return {};
+}
+
+void add_from(const fs::path& folder, const std::string& shown, bool foreign,
+              own_commands& to) {
+  std::vector<std::string> names;
+  std::error_code problem;
+  fs::directory_iterator at{folder, problem};
+  for (std::size_t n = 0;
+       !problem && at != fs::directory_iterator{} && n < most_entries;
+       at.increment(problem), ++n) {
+    const auto& file = at->path();
+    if (file.extension() == ending && is_command_word(file.stem().string()))
+      names.push_back(file.stem().string());
+  }
+  std::ranges::sort(names);
+  for (auto& name : names) {
+    const auto file = name + ending;
+    const auto place = shown + "/" + file;
+    if (const auto why = why_refused(name, to); !why.empty())
+      to.refused.push_back(place + " is not used: " + why);
+    else
+      to.all.push_back({std::move(name), folder / file, place, foreign});
+  }
+}
+
+unexpected refused(const own_command& x, const std::string& why) {
+  return unexpected{error{errc::invalid_request, "chat", x.shown + " " + why}};
+}
+
+bool is_plain_text(std::string_view x) {
+  while (!x.empty()) {
+    const auto c = first_character(x);
+    if (!c.valid || c.code == 0) return false;
+    x.remove_prefix(c.size);
+  }
+  return true;
+}
+
+bool leads_out(const fs::path& file) {
+  std::error_code gone;
+  const auto here = fs::canonical(fs::current_path(gone), gone);
+  const auto whole = gone ? fs::path{} : fs::canonical(file, gone);
+  return gone || !is_within(whole, here);
+}
+
+}  // namespace
+
+own_commands find_own_commands() {
+  own_commands out;
+  if (const auto own = own_folder(); !own.empty())
+    add_from(own, own.string(), false, out);
+  add_from(of_folder, std::string{"./"} + of_folder, true, out);
+  std::ranges::sort(out.all, {}, &own_command::name);
+  return out;
+}
+
+const own_command* find_named(const own_commands& all, std::string_view name) {
+  const auto found = std::ranges::find(all.all, name, &own_command::name);
+  return found == all.all.end() ? nullptr : &*found;
+}
+
+expected<own_text> read_own(const own_command& x) {
+  struct stat about{};
+  if (::stat(x.file.c_str(), &about) != 0 || !S_ISREG(about.st_mode))
+    return refused(x, "is no file that can be read");
+  if (about.st_uid != ::geteuid())
+    return refused(x, "belongs to another user, so it is not used");
+  if (x.of_folder && leads_out(x.file))
+    return refused(x, "leads out of this folder, so it is not used");
+  if (std::cmp_greater(about.st_size, most_of_command))
+    return refused(x, "is larger than " + size_text(most_of_command) +
+                          ": name files in it by '@PATH'");
+  const auto text = read_within(x.file, {.bytes = most_of_command});
+  if (!text) return refused(x, text.error());
+  if (!is_plain_text(*text)) return refused(x, "is no text in UTF-8");
+  auto out = parse_own(*text);
+  if (out.task.empty()) return refused(x, "says nothing");
+  return out;
+}
+
+std::vector<std::string> leading_out(const std::string& task,
+                                     const std::string& typed) {
+  const auto own = mentioned_files(typed);
+  std::vector<std::string> out;
+  for (auto& word : mentioned_files(task)) {
+    const auto part = find_part(word).part;
+    if (part && leads_out(part->name) &&
+        std::ranges::find(own, word) == own.end())
+      out.push_back(std::move(word));
+  }
+  return out;
+}
+
+}  // namespace riffle::cli

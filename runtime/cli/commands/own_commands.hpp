@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Commands of a conversation that are Markdown files: the user's own, and those
+// of the folder, which are a stranger's text until a person has read it.
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "messages/error.hpp"
+#include "runtime/cli/view/own_command.hpp"
+
+namespace riffle::cli {
+
+struct own_command {
+  std::string name{};
+  std::filesystem::path file{};
+  std::string shown{};  ///< "./.riffle/commands/review.md", for people
+  bool of_folder = false;
+};
+
+struct own_commands {
+  std::vector<own_command> all{};  ///< by name, each once
+  /// Files whose name is taken: a line each, for the person.
+  std::vector<std::string> refused{};
+};
+
+inline constexpr std::size_t most_of_command = 64u << 10;
+
+/// What there is now: `riffle/commands/` of the user's configuration folder,
+/// and `.riffle/commands/` of the working directory. The user's own count
+/// before those of the folder; what is built in, before both.
+own_commands find_own_commands();
+
+/// As people write it: "a-z", digits, '-' and '_' behind a letter.
+const own_command* find_named(const own_commands& all, std::string_view name);
+
+/// Its file's text. Fails with `invalid_request`: it is no text, too large,
+/// another user's, or of a folder that it leads out of.
+expected<own_text> read_own(const own_command& x);
+
+/// Words behind an '@' in `task` that lead out of the working directory and are
+/// not among those that the person typed: a folder's text attaches none of
+/// them.
+std::vector<std::string> leading_out(const std::string& task,
+                                     const std::string& typed);
+
+}  // namespace riffle::cli

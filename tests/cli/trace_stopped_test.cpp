@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// What a person is told of a run that somebody stopped elsewhere, and of calls
+// that were not written to their end.
+#include "tests/cli/told_run.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::cli;
+
+TEST_CASE("a run that was stopped from another terminal says so, and no more") {
+  for (const auto level : {verbosity::normal, verbosity::verbose}) {
+    told_run on{level};
+    events::approval_required asked;
+    asked.proposal = {"prop_1"};
+    asked.id = {"call_1"};
+    asked.tool = "write";
+    asked.arguments = R"({"path":"a.txt"})";
+    on(asked);
+    CHECK(on(events::approval_resolved{asked.proposal,
+                                       asked.id,
+                                       events::proposal_outcome::cancelled,
+                                       "riffle",
+                                       "the run needs no decision any more",
+                                       {}})
+              .empty());
+    auto call = made_call("write", asked.arguments);
+    call.status = events::call_status::not_started;
+    CHECK(on(call).empty());
+    auto end = its_end(outcome::cancelled, 0);
+    end.attempts = 0;
+    end.err = error{errc::cancelled, "dispatch", "the run was cancelled"};
+    const bool all = level == verbosity::verbose;
+    CHECK(on(end) == (all ? "[TOOL] write: a.txt ✗ not begun\n" : ""));
+    events::failure wish;
+    wish.err = {errc::cancelled, "run", "cancelled by the user", false, {}};
+    on(wish);
+    events::run_finished over;
+    over.status = events::run_status::cancelled;
+    over.duration_ms = 1000;
+    const auto said = on(over);
+    if (!all)
+      CHECK(said ==
+            "Stopped from another terminal after 1.0s. 1 call was not "
+            "begun.\n");
+  }
+}
+
+TEST_CASE("a call that was not written to its end is told by its file") {
+  told_run on;
+  auto call = made_call("write", "");
+  call.arguments_text = R"({"path": "big.py", "content": "line_0 = )";
+  call.status = events::call_status::not_started;
+  on(call);
+  auto end = its_end(outcome::skipped, 0);
+  end.attempts = 0;
+  end.err = error{errc::truncated, "call",
+                  "the call was cut off before it was complete; ask for it "
+                  "again if it is still needed"};
+  CHECK(on(end) == "[TOOL] write: big.py ✗ not finished\n");
+}
