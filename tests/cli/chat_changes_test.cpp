@@ -78,7 +78,7 @@ TEST_CASE("what a session changed in files is shown, and taken back") {
   REQUIRE(at.read_next("these may have changed more: bash"));
   ask(at, "/diff old", "old  +1 -1");
   ask(at, "/diff no.cpp",
-      "No call of write or edit has changed no.cpp, but these: made, old\r\n");
+      "No call of write or edit has changed no.cpp, but these: made, old.");
   SECTION("it is asked once, and a no changes nothing") {
     ask(at, "/undo",
         "changed in 2 files: made, old? (a letter and Enter) [y]es, [n]o > ");

@@ -145,7 +145,11 @@ void conversation::diff(const std::string& file) {
     text += "… and more: 'riffle sessions diff " + session_->value +
             "' shows all, /diff FILE one file\n";
   }
-  if (files.empty()) note(unchanged_text(file, by_file(*all, {}, before.runs)));
+  if (files.empty()) {
+    auto none = unchanged_text(file, by_file(*all, {}, before.runs)) + ".";
+    none.front() = 'N';
+    note(none);
+  }
   write(text);
   if (!before.runs.empty())
     note("Without what was taken back: " + counted(before.runs.size(), "turn") +
