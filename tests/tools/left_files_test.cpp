@@ -78,3 +78,15 @@ TEST_CASE("the next write to a folder removes what a killed one left there") {
             ".riffle-0000000000000006.tmp", ".riffle-000000000000000x.tmp",
             "a.txt", "linked", "sub"});
 }
+
+TEST_CASE("a folder is looked at once for many writes") {
+  fixture x;
+  const auto writes = [&](const std::string& name) {
+    return !x.run(*x.write, {{"path", name}, {"content", "text"}}).err;
+  };
+  REQUIRE(writes("a.txt"));
+  const std::string left = ".riffle-0000000000000001.tmp";
+  x.leave(left, old);
+  CHECK(writes("b.txt"));
+  CHECK(x.names() == std::set<std::string>{left, "a.txt", "b.txt"});
+}

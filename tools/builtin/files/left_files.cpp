@@ -3,12 +3,17 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <ctime>
 #include <fcntl.h>
+#include <map>
+#include <mutex>
 #include <random>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <tuple>
 #include <unistd.h>
 
 #include "runtime/base/folders.hpp"
@@ -23,6 +28,36 @@ constexpr std::string_view ending = ".tmp";
 constexpr std::size_t digits = 16;
 constexpr int most_entries = 10'000;
 constexpr std::time_t old = 60;  // s
+
+constexpr std::chrono::seconds between_looks{60};
+
+/// Of all places, also when a number of the file system's is given again.
+using place_key = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t,
+                             std::int64_t, std::uint32_t>;
+
+/// Whether it is time to look at a folder: many writes there must not each cost
+/// what the folder has files.
+bool is_due(int folder) {
+  constexpr std::size_t most_known = 1024;
+  struct statx x{};
+  if (::statx(folder, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &x) != 0)
+    return false;
+  const place_key key{x.stx_dev_major, x.stx_dev_minor, x.stx_ino,
+                      x.stx_btime.tv_sec, x.stx_btime.tv_nsec};
+  struct known {
+    std::mutex mutex;
+    std::map<place_key, std::chrono::steady_clock::time_point> looked;
+  };
+  static auto* const all = new known;  // threads may outlive statics
+  auto& looked = all->looked;
+  const std::lock_guard lock{all->mutex};
+  const auto now = std::chrono::steady_clock::now();
+  if (looked.size() >= most_known) looked.clear();
+  const auto [at, fresh] = looked.emplace(key, now);
+  if (!fresh && now - at->second < between_looks) return false;
+  at->second = now;
+  return true;
+}
 
 /// A plain file of ours, by this name alone, that nobody writes to.
 bool may_go(const struct stat& x) {
@@ -64,7 +99,8 @@ bool is_temporary_name(std::string_view name) {
 
 void mark_used(int file) noexcept { ::flock(file, LOCK_EX | LOCK_NB); }
 
-void remove_left_files(int folder) noexcept {
+void remove_left_files(int folder) {
+  if (!is_due(folder)) return;
   unique_fd list{::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   if (!list) return;
   const unique_dir entries{::fdopendir(list.get())};

@@ -18,7 +18,8 @@ void mark_used(int file) noexcept;
 
 /// Removes from an open folder (O_PATH will do) what nobody works on: files of
 /// that name and of this user, which nobody has marked as used, or written to
-/// for a minute. Looks at the first 10,000 entries.
-void remove_left_files(int folder) noexcept;
+/// for a minute. Looks at the first 10,000 entries, at a folder once a minute.
+/// Thread-safe.
+void remove_left_files(int folder);
 
 }  // namespace riffle::tools
