@@ -47,9 +47,8 @@ names shown_of(const own_commands& x) {
 }
 
 std::string why_not(const std::string& name) {
-  const auto all = find_own_commands();
-  const auto* found = find_named(all, name);
-  if (found == nullptr) return "not there";
+  const auto found = find_own_command(name);
+  if (!found) return "not there";
   const auto text = read_own(*found);
   return text ? "can be read" : text.error().message;
 }
@@ -125,6 +124,20 @@ TEST_CASE("a command is a text of limited size that leads nowhere else") {
   CHECK(has(why_not("link"), "./.riffle/commands/link.md leads out of this"));
   // As people keep their settings elsewhere.
   CHECK(why_not("dots") == "can be read");
+}
+
+TEST_CASE("a command is found by its name however many there are") {
+  const place at;
+  const scoped_directory here{at.work()};
+  constexpr int many = 1500;
+  for (int i = 0; i < many; ++i)
+    at.foreign("c" + std::to_string(i) + ".md", "Do it.");
+  CHECK(find_own_commands().all.size() == 1000);
+  for (int i = 0; i < many; ++i)
+    if (const auto why = why_not("c" + std::to_string(i)); why != "can be read")
+      FAIL("c" << i << ": " << why);
+  CHECK(why_not("c1500") == "not there");
+  CHECK(why_not("help") == "not there");
 }
 
 TEST_CASE("a folder's text names files of the folder alone") {

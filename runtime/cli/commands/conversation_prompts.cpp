@@ -119,9 +119,8 @@ void conversation::tell_refused() {
 
 /// Its text goes to the model as if it had been typed, and to no shell.
 bool conversation::run_own(const chat_line& x, interrupts& signals) {
-  const auto all = find_own_commands();
-  const auto* found = find_named(all, x.word);
-  if (found == nullptr) return false;
+  const auto found = find_own_command(x.word);
+  if (!found) return false;
   const auto text = read_own(*found);
   if (!text) {
     complain(text.error());

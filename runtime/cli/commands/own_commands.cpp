@@ -31,19 +31,44 @@ fs::path own_folder() {
   return base ? *base / "riffle" / "commands" : fs::path{};
 }
 
-std::string why_refused(const std::string& name, const own_commands& known) {
+/// A folder of commands.
+struct source {
+  fs::path folder;
+  std::string shown;
+  bool foreign = false;
+};
+
+/// The user's own count first.
+std::vector<source> sources() {
+  std::vector<source> out;
+  if (const auto own = own_folder(); !own.empty())
+    out.push_back({own, own.string(), false});
+  out.push_back({of_folder, std::string{"./"} + of_folder, true});
+  return out;
+}
+
+own_command command_in(const source& x, const std::string& name) {
+  const auto file = name + ending;
+  return {name, x.folder / file, x.shown + "/" + file, x.foreign};
+}
+
+/// Why no file may have this name; empty: it may.
+std::string why_taken(const std::string& name) {
   if (is_built_in(name)) return "/" + name + " is built in";
   if (name.find("__") != name.npos) return "names with __ are of servers";
-  if (const auto* other = find_named(known, name))
-    return "/" + name + " is " + other->shown;
   return {};
 }
 
-void add_from(const fs::path& folder, const std::string& shown, bool foreign,
-              own_commands& to) {
+std::string why_refused(const std::string& name, const own_commands& known) {
+  if (auto why = why_taken(name); !why.empty()) return why;
+  const auto other = std::ranges::find(known.all, name, &own_command::name);
+  return other == known.all.end() ? "" : "/" + name + " is " + other->shown;
+}
+
+void add_from(const source& from, own_commands& to) {
   std::vector<std::string> names;
   std::error_code problem;
-  fs::directory_iterator at{folder, problem};
+  fs::directory_iterator at{from.folder, problem};
   for (std::size_t n = 0;
        !problem && at != fs::directory_iterator{} && n < most_entries;
        at.increment(problem), ++n) {
@@ -52,13 +77,12 @@ void add_from(const fs::path& folder, const std::string& shown, bool foreign,
       names.push_back(file.stem().string());
   }
   std::ranges::sort(names);
-  for (auto& name : names) {
-    const auto file = name + ending;
-    const auto place = shown + "/" + file;
+  for (const auto& name : names) {
+    auto one = command_in(from, name);
     if (const auto why = why_refused(name, to); !why.empty())
-      to.refused.push_back(place + " is not used: " + why);
+      to.refused.push_back(one.shown + " is not used: " + why);
     else
-      to.all.push_back({std::move(name), folder / file, place, foreign});
+      to.all.push_back(std::move(one));
   }
 }
 
@@ -86,16 +110,19 @@ bool leads_out(const fs::path& file) {
 
 own_commands find_own_commands() {
   own_commands out;
-  if (const auto own = own_folder(); !own.empty())
-    add_from(own, own.string(), false, out);
-  add_from(of_folder, std::string{"./"} + of_folder, true, out);
+  for (const auto& from : sources()) add_from(from, out);
   std::ranges::sort(out.all, {}, &own_command::name);
   return out;
 }
 
-const own_command* find_named(const own_commands& all, std::string_view name) {
-  const auto found = std::ranges::find(all.all, name, &own_command::name);
-  return found == all.all.end() ? nullptr : &*found;
+std::optional<own_command> find_own_command(const std::string& name) {
+  if (!is_command_word(name) || !why_taken(name).empty()) return std::nullopt;
+  for (const auto& from : sources()) {
+    auto one = command_in(from, name);
+    std::error_code gone;
+    if (fs::exists(fs::symlink_status(one.file, gone))) return one;
+  }
+  return std::nullopt;
 }
 
 expected<own_text> read_own(const own_command& x) {

@@ -6,8 +6,8 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "messages/error.hpp"
@@ -30,13 +30,15 @@ struct own_commands {
 
 inline constexpr std::size_t most_of_command = 64u << 10;
 
-/// What there is now: `riffle/commands/` of the user's configuration folder,
-/// and `.riffle/commands/` of the working directory. The user's own count
-/// before those of the folder; what is built in, before both.
+/// What there is now, for lists: `riffle/commands/` of the user's configuration
+/// folder, and `.riffle/commands/` of the working directory, 1,000 entries of
+/// each. The user's own count before those of the folder; what is built in,
+/// before both.
 own_commands find_own_commands();
 
-/// As people write it: "a-z", digits, '-' and '_' behind a letter.
-const own_command* find_named(const own_commands& all, std::string_view name);
+/// The one of this name, however many there are. Names are as people write
+/// them: "a-z", digits, '-' and '_' behind a letter.
+std::optional<own_command> find_own_command(const std::string& name);
 
 /// Its file's text. Fails with `invalid_request`: it is no text, too large,
 /// another user's, or of a folder that it leads out of.
