@@ -352,10 +352,10 @@ class runtime {
   [[nodiscard]] expected<event_stream> events(const run_id& id,
                                               std::uint64_t after_seq = 0);
 
-  /// Sessions, newest first, at most `limit`.
+  /// Sessions, those used last first, at most `limit`.
   [[nodiscard]] expected<std::vector<session_summary>> sessions(
       std::size_t limit = 100);
-  /// Those of the newest 10,000 whose title or id has all these words.
+  /// Those of the 10,000 used last whose title or id has all these words.
   [[nodiscard]] expected<std::vector<session_summary>> find_sessions(
       const std::string& words);
   /// All that is known of a session. Fails with `not_found`.

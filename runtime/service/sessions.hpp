@@ -34,13 +34,13 @@ class sessions {
         outputs_{std::move(outputs)},
         volley_locks_{std::move(volley_locks)} {}
 
-  /// Newest first, at most `limit`.
+  /// Those used last first, at most `limit`.
   expected<std::vector<session_summary>> list(std::size_t limit) const;
   /// These, in their order; those that are not there are left out.
   expected<std::vector<session_summary>> list(
       const std::vector<session_id>& ids) const;
 
-  /// Those of the newest 10,000 that have all these words in their title or
+  /// Those of the 10,000 used last that have all these words in their title or
   /// id, as `list` but for what is damaged; no words: all of them. Costs their
   /// runs and titles, however much was said in them.
   expected<std::vector<session_summary>> search(const std::string& words) const;
@@ -48,13 +48,13 @@ class sessions {
   /// The session, or the record of a volley or plan, whose id this is, or whose
   /// id alone begins or ends with it (at least `shortest_part` characters).
   /// Fails with `not_found`, and with `invalid_request`, naming some, if
-  /// several do. Looks at the newest 10,000.
+  /// several do. Looks at the 10,000 used last.
   expected<session_id> find(const std::string& part) const;
 
-  /// The newest, as many as are wanted, without records of single calls: those
-  /// would push conversations off each list.
+  /// Those used last, as many as are wanted, without records of single calls:
+  /// those would push conversations off each list.
   expected<std::vector<session_id>> newest_of_people(std::size_t wanted) const;
-  /// The newest 10,000, for `find_among`.
+  /// The 10,000 used last, for `find_among`.
   expected<std::vector<session_id>> newest() const;
   /// As `find`, but of these, and older ones that are called so: for who
   /// begins work in a session, which no volley's record is.

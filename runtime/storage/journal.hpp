@@ -112,7 +112,8 @@ class session_records {
   /// The run's record; `not_found`.
   virtual expected<run_record> load_run(const run_id& id) = 0;
 
-  /// Newest first, at most `limit`.
+  /// The one used last first: by the start of its last run. At most `limit`;
+  /// costs what is passed over, runs of one session too.
   virtual expected<std::vector<session_id>> list_sessions(
       std::size_t limit) = 0;
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <unordered_set>
 #include <utility>
 
 #include "runtime/storage/storage_error.hpp"
@@ -183,7 +184,7 @@ expected<run_snapshot> memory_store::open_run(
   if (runs_.contains(run.id))
     return unexpected{fail(errc::invalid_request, "open_run",
                            "run " + run.id.value + " exists")};
-  const auto [i, is_new] = sessions_.try_emplace(run.session);
+  const auto i = sessions_.try_emplace(run.session).first;
   if (const auto* id = active_run(run.session))
     return unexpected{busy(run.session, *id, "open_run")};
   if (!run.cause.empty()) {
@@ -196,7 +197,6 @@ expected<run_snapshot> memory_store::open_run(
   }
   for (const auto& x : files)
     files_[run.session].try_emplace(x.digest, x.bytes);
-  if (is_new) session_order_.push_back(run.session);
   i->second.push_back(run.id);
   run.ordinal = i->second.size();
   const auto id = run.id;
@@ -244,9 +244,15 @@ expected<run_record> memory_store::load_run(const run_id& id) const {
 }
 
 std::vector<session_id> memory_store::list_sessions(std::size_t limit) const {
-  const auto n = std::min(limit, session_order_.size());
-  return {session_order_.rbegin(),
-          session_order_.rbegin() + static_cast<std::ptrdiff_t>(n)};
+  std::vector<session_id> all;
+  std::unordered_set<session_id> seen;
+  for (auto i = run_order_.rbegin();
+       i != run_order_.rend() && all.size() < limit; ++i) {
+    const auto run = runs_.find(*i);
+    if (run != runs_.end() && seen.insert(run->second.record.session).second)
+      all.push_back(run->second.record.session);
+  }
+  return all;
 }
 
 expected<std::vector<run_record>> memory_store::list_runs(
@@ -384,7 +390,6 @@ expected<void> memory_store::delete_session(const session_id& id) {
   for (std::size_t i = 0; i < proposals_.size(); ++i)
     proposal_places_.emplace(proposals_[i].what.id, i);
   std::erase_if(run_order_, [&](const auto& x) { return !runs_.contains(x); });
-  std::erase(session_order_, id);
   sessions_.erase(session);
   return {};
 }

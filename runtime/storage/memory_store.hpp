@@ -99,7 +99,6 @@ class memory_store {
   std::uint64_t last_number_ = 0;
   std::unordered_map<run_id, kept_run> runs_;
   std::unordered_map<session_id, std::vector<run_id>> sessions_;
-  std::vector<session_id> session_order_;
   std::vector<run_id> run_order_;
   std::unordered_map<session_id, std::map<std::string, std::string>> state_;
   std::unordered_map<session_id, kept_files> files_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "runtime/storage/row_reader.hpp"
@@ -39,30 +40,27 @@ std::int64_t limit_of(std::size_t limit) {
 std::vector<session_id> row_reader::list_sessions(std::size_t limit,
                                                   std::size_t& damaged_ones) {
   std::vector<session_id> all;
+  std::unordered_set<std::string> seen;
   damaged_ones = 0;
-  const auto take = [&](const sqlite::rows& found) {
+  const auto take = [&](std::string id) {
+    if (seen.insert(id).second) all.push_back({std::move(id)});
+  };
+  // No index: what one of them says may be damaged, and would hide a session.
+  auto newest = sessions_of_runs_.query();
+  while (all.size() < limit && newest.next()) {
+    const auto session = newest.text(1);
+    if (seen.contains(session)) continue;
+    auto found = run_by_number_.query(newest.integer(0));
+    if (!found.next()) continue;
     try {
-      all.push_back({read_run(found, "a session").session});
+      take(read_run(found, "a session").session);
     } catch (const damaged&) {
       ++damaged_ones;
       // Whoever sees it can delete it.
-      session_id id{shown_session(found)};
-      if (is_plain_id(id.value) && std::ranges::find(all, id) == all.end())
-        all.push_back(std::move(id));
+      auto id = shown_session(found);
+      if (is_plain_id(id)) take(std::move(id));
     }
-  };
-  const auto of_index = [&] {
-    auto found = sessions_.query(limit_of(limit));
-    while (found.next()) take(found);
-  };
-  const auto of_table = [&] {
-    all.clear();
-    damaged_ones = 1;
-    auto found = runs_before_.query(std::numeric_limits<std::int64_t>::max());
-    while (all.size() < limit && found.next())
-      if (found.integer(3) == 1) take(found);
-  };
-  with_sound_index(of_index, of_table);
+  }
   return all;
 }
 

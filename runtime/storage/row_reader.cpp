@@ -89,8 +89,8 @@ row_reader::row_reader(sqlite::database& db)
       active_runs_{db, select_run("INDEXED BY runs_active WHERE state = 0 "
                                   "ORDER BY n DESC LIMIT ?")},
       runs_before_{db, select_run("WHERE n < ? ORDER BY n DESC")},
-      sessions_{db, select_run("INDEXED BY runs_first WHERE ordinal = 1 "
-                               "ORDER BY n DESC LIMIT ?")},
+      sessions_of_runs_{
+          db, "SELECT n, session FROM runs NOT INDEXED ORDER BY n DESC"},
       head_{db, "SELECT last_seq, messages, calls, crc FROM heads WHERE n = ?"},
       messages_{db,
                 "SELECT key, crc, data FROM messages WHERE key > ? AND "

@@ -78,7 +78,8 @@ class row_reader {
 
   session_snapshot read_session(const session_id& id);
 
-  /// Newest first. Damaged rows are counted, and left out if they show no id.
+  /// Whose last run is newest first: costs the runs passed over. Damaged rows
+  /// are counted, and left out if they show no id.
   std::vector<session_id> list_sessions(std::size_t limit,
                                         std::size_t& damaged_ones);
 
@@ -162,7 +163,7 @@ class row_reader {
   sqlite::statement active_run_;
   sqlite::statement active_runs_;
   sqlite::statement runs_before_;
-  sqlite::statement sessions_;
+  sqlite::statement sessions_of_runs_;
   sqlite::statement head_;
   sqlite::statement messages_;
   sqlite::statement calls_;

@@ -272,6 +272,23 @@ TEMPLATE_TEST_CASE("sessions are listed from the newest", "", EVERY_JOURNAL) {
   CHECK(kind.j->list_sessions(0)->empty());
 }
 
+TEMPLATE_TEST_CASE("a session that goes on is listed first", "",
+                   EVERY_JOURNAL) {
+  TestType kind;
+  for (const std::string name : {"b", "c", "a"}) {
+    auto run = kind.j->open_run(make_run("ses_" + name, "run_" + name))->run;
+    run.state = run_state::completed;
+    REQUIRE_FALSE(kind.put({run.id, {}, {run}}));
+  }
+  REQUIRE(kind.j->open_run(make_run("ses_c", "run_again")));
+  using ids = std::vector<session_id>;
+  CHECK(kind.j->list_sessions(9).value() ==
+        ids{{"ses_c"}, {"ses_a"}, {"ses_b"}});
+  CHECK(kind.j->list_sessions(1).value() == ids{{"ses_c"}});
+  REQUIRE(kind.j->delete_session({"ses_a"}));
+  CHECK(kind.j->list_sessions(2).value() == ids{{"ses_c"}, {"ses_b"}});
+}
+
 TEMPLATE_TEST_CASE("what is not there is not found", "", EVERY_JOURNAL) {
   TestType kind;
   CHECK(kind.j->load_session({"ses"}).error().code == errc::not_found);

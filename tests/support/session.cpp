@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <random>
+#include <sstream>
 #include <string>
 
 #include "tests/support/seed.hpp"
@@ -102,10 +103,53 @@ struct counts : listener_base {
 
 CATCH_REGISTER_LISTENER(counts)
 
+namespace {
+
+/// RIFFLE_TEST_PART=K/N: each Nth case, from the Kth on (from 0); all where it
+/// is not set or cases are asked for by name. A long program runs as several.
+bool part_of(std::size_t& k, std::size_t& n) {
+  const char* part = std::getenv("RIFFLE_TEST_PART");
+  char slash = 0;
+  return part != nullptr &&
+         (std::istringstream{part} >> k >> slash >> n).eof() && slash == '/' &&
+         k < n;
+}
+
+#if __has_include(<catch2/catch_all.hpp>)
+void take_part(Catch::Session& session) {
+  std::size_t k = 0, n = 0;
+  if (!part_of(k, n)) return;
+  session.configData().shardIndex = static_cast<unsigned>(k);
+  session.configData().shardCount = static_cast<unsigned>(n);
+}
+#else
+void take_part(Catch::Session& session) {
+  std::size_t k = 0, n = 0, place = 0;
+  if (!part_of(k, n) || !session.configData().testsOrTags.empty()) return;
+  auto data = session.configData();
+  for (const auto& test : Catch::getAllTestCasesSorted(session.config())) {
+    if (test.isHidden() || place++ % n != k) continue;
+    std::string name;
+    for (const char c : test.name) {
+      if (c == '"' || c == '\\') name += '\\';
+      name += c;
+    }
+    data.testsOrTags.push_back('"' + name + '"');
+    data.testsOrTags.emplace_back(",");
+  }
+  session.useConfigData(data);
+}
+#endif
+
+}  // namespace
+
 namespace riffle::testing {
 
 int run_session(int argc, char** argv) {
-  return Catch::Session().run(argc, argv);
+  Catch::Session session;
+  if (const int wrong = session.applyCommandLine(argc, argv)) return wrong;
+  take_part(session);
+  return session.run();
 }
 
 }  // namespace riffle::testing
