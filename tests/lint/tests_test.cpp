@@ -252,6 +252,18 @@ std::string joined(const std::string& text) {
   return out;
 }
 
+/// Of cases and sections, not what comments say of them.
+std::vector<std::string> case_names(const std::string& text) {
+  static const std::regex opening{
+      R"re(\n *(?:TEMPLATE_TEST_CASE|TEST_CASE|TEST_CASE_METHOD|SECTION)\()re"
+      R"re(\s*(?:\w+,\s*)?"((?:[^"\\]|\\.)*)")re"};
+  std::vector<std::string> all;
+  for (std::sregex_iterator at{text.begin(), text.end(), opening}, end;
+       at != end; ++at)
+    all.push_back((*at)[1].str());
+  return all;
+}
+
 }  // namespace
 
 TEST_CASE("the rows of the table of promises have names of their own") {
@@ -276,14 +288,17 @@ TEST_CASE("each point that attacks found names tests") {
 }
 
 TEST_CASE("the cases that the table of promises names are in its files") {
-  std::map<std::string, std::string> all;
-  for (const auto& [file, text] : sources()) all.emplace(file, joined(text));
+  std::map<std::string, std::vector<std::string>> all;
+  for (const auto& [file, text] : sources())
+    all.emplace(file, case_names(joined(text)));
   std::size_t named = 0;
   for (const auto& row : promises())
     for (const auto& [file, name] : cases_named(row.tests)) {
       INFO(row.name << ": " << file << ": " << name);
       REQUIRE(all.contains(file));
-      CHECK(has_all_parts(all.at(file), name));
+      CHECK(std::ranges::any_of(all.at(file), [&](const auto& of_file) {
+        return has_all_parts(of_file, name);
+      }));
       ++named;
     }
   CHECK(named > 150);
@@ -299,6 +314,9 @@ TEST_CASE("a case belongs to the file that a row names before it") {
   CHECK(cases_named(R"("of no file")") == named{{"", "of no file"}});
   CHECK(has_all_parts("begins here, ends there", "begins … ends there"));
   CHECK_FALSE(has_all_parts("begins here", "begins … ends there"));
+  CHECK(case_names("\n// TEST_CASE(\"told\")\nTEST_CASE(\"one, \", \"[x]\") {\n"
+                   "  SECTION(\"two\")") ==
+        std::vector<std::string>{"one, ", "two"});
 }
 
 TEST_CASE("the table of the adversarial suites names files that there are") {
