@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/core/approval_rules.hpp"
 #include "actors/core/shell_parts.hpp"
 
 namespace riffle::tools {
@@ -19,6 +20,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_folders = 8;
 constexpr std::size_t most_looks = 4000;
+constexpr std::size_t most_entries = 20'000;  ///< of folders, for patterns
+constexpr std::size_t most_taken_in = 100;
 
 /// Paths that follow no link of anybody's, and change with who looks.
 bool is_special(std::string_view path) {
@@ -54,6 +57,26 @@ std::optional<std::string> led(const fs::path& from, std::string_view path) {
   // Links that lead round in circles lead to no program.
   if (broken || tidy(real) == said) return {};
   return tidy(real).string();
+}
+
+bool is_wild(std::string_view name) {
+  return name.find_first_of("*?[") != name.npos;
+}
+
+/// Takes in more than the shell's: what a bracket says is not looked at.
+std::string widened(std::string_view name) {
+  const auto bracket = name.find('[');
+  return std::string{name.substr(0, bracket)} +
+         (bracket == name.npos ? "" : "*");
+}
+
+/// What a link, or a chain of them, leads to under another name.
+std::optional<std::string> other_name(const fs::path& x) {
+  std::error_code broken;
+  if (!fs::is_symlink(fs::symlink_status(x, broken))) return {};
+  const auto real = fs::weakly_canonical(x, broken);
+  if (broken || real.filename() == x.filename()) return {};
+  return real.string();
 }
 
 /// What comes behind it is a folder, and what is named later may stand there.
@@ -92,7 +115,11 @@ class line_walk {
     const auto begin = equals == x.text.npos ? 0 : equals + 1;
     const auto path = with_home(std::string_view{x.text}.substr(begin));
     const auto end = end_of_folders(x, path);
-    if (end == 0 || is_special(path)) return true;
+    if (is_special(path)) return true;
+    if (x.kind == core::word_kind::glob && is_wild(path) &&
+        !look_into(path, x.text))
+      return out_.all = false;
+    if (end == 0) return true;
     for (const auto& from : folders_) {
       if (++looks_ > most_looks) return out_.all = false;
       if (const auto to = led(from, path.substr(0, end))) {
@@ -103,6 +130,44 @@ class line_walk {
       }
       if (path.front() == '/') break;
     }
+    return true;
+  }
+
+  /// Which files a pattern takes in under other names. False: there are too
+  /// many.
+  bool look_into(const fs::path& pattern, const std::string& word) {
+    std::vector<std::string> out;
+    for (const auto& from : folders_) {
+      std::vector<fs::path> at{pattern.is_absolute() ? fs::path{"/"} : from};
+      for (const auto& step : pattern.relative_path())
+        if (!expand(at, step.string())) return false;
+      for (const auto& x : at)
+        if (auto to = other_name(x)) out.push_back(std::move(*to));
+      if (out.size() > most_taken_in) return false;
+      if (pattern.is_absolute()) break;
+    }
+    if (!out.empty()) out_.taken_in.insert_or_assign(word, std::move(out));
+    return true;
+  }
+
+  /// One step of a pattern further. False: there are too many.
+  bool expand(std::vector<fs::path>& at, const std::string& step) {
+    if (!is_wild(step)) {
+      for (auto& x : at) x /= step;
+      return true;
+    }
+    const auto pattern = widened(step);
+    std::vector<fs::path> next;
+    for (const auto& folder : at) {
+      std::error_code gone;
+      fs::directory_iterator x{folder, gone};
+      for (; !gone && x != fs::directory_iterator{}; x.increment(gone)) {
+        if (++entries_ > most_entries) return false;
+        if (core::matches_pattern(pattern, x->path().filename().string()))
+          next.push_back(x->path());
+      }
+    }
+    at = std::move(next);
     return true;
   }
 
@@ -127,6 +192,7 @@ class line_walk {
   std::vector<fs::path> folders_;
   core::led_words out_;
   std::size_t looks_ = 0;
+  std::size_t entries_ = 0;
 };
 
 }  // namespace

@@ -153,6 +153,10 @@ expected<checked_arguments> registry::check(
   if (const auto wrong = it->second->parameters->check(out->value);
       !wrong.empty())
     return invalid_arguments(name, listed(wrong));
+  bool less = false;
+  for (const auto& remark : it->second->tool->spec().remarks)
+    less = out->value.erase(remark) > 0 || less;
+  if (less) out->text = out->value.dump();
   return out;
 }
 

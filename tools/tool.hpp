@@ -37,6 +37,10 @@ struct tool_spec {
   /// A call that changes something is asked about, also where the
   /// configuration of this process would not ask: that of its node does.
   bool always_asks = false;
+  /// Arguments that only say something of the call (why it is made): they are
+  /// checked, then left out of it, so that calls that differ in nothing else
+  /// are the same for approvals and for the search for loops.
+  std::vector<std::string> remarks{};
 };
 
 /// What a call would do, for a person who decides about it.

@@ -31,12 +31,24 @@ struct view {
 
 std::optional<shell_line> follow(const shell_line& line, const led_words& led) {
   if (!led.all) return shell_line{{}, false};
-  if (led.to.empty()) return {};
+  if (led.to.empty() && led.taken_in.empty()) return {};
   auto out = line;
-  for (auto& part : out.parts)
-    for (auto& word : part)
+  for (auto& part : out.parts) {
+    shell_part followed;
+    for (auto& word : part) {
+      const auto taken_in = led.taken_in.find(word.text);
       if (const auto to = led.to.find(word.text); to != led.to.end())
         word.text = to->second;
+      followed.push_back(std::move(word));
+      if (taken_in == led.taken_in.end()) continue;
+      for (const auto& file : taken_in->second) {
+        followed.push_back(followed.back());
+        followed.back().text = file;
+        followed.back().kind = word_kind::plain;
+      }
+    }
+    part = std::move(followed);
+  }
   return out;
 }
 

@@ -238,7 +238,12 @@ bool only_tells(std::string_view program, shell_words rest) {
   const auto bare = without_targets(rest);
   if (bare.empty()) return false;
   if (bare.size() == 1 && is_version_option(program, bare[0].text)) return true;
-  return is_question(program, bare[0].text);
+  return is_question(program, bare[0].text) &&
+         std::ranges::none_of(rest, &shell_word::input) &&
+         std::ranges::all_of(bare, [](const shell_word& x) {
+           return is_option(x.text) ? is_question_option(x.text)
+                                    : !is_input(x.text);
+         });
 }
 
 may_be judge_script(shell_words rest, const command_pattern& rule) {

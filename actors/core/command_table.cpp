@@ -161,6 +161,8 @@ constexpr std::string_view steering =
     "CARGO_BUILD_* CARGO_ALIAS_* CARGO_TARGET_*_* npm_config_* NPM_CONFIG_* "
     "YARN_* BUN_* DENO_* *JAVA_OPTIONS JAVA_TOOL_OPTIONS MAVEN_OPTS "
     "GRADLE_OPTS BUNDLE_* GEM_* PHP* JULIA_* R_PROFILE* R_ENVIRON* TCL* "
+    "DOCKER_HOST DOCKER_CONTEXT DOCKER_CONFIG DOCKER_CLI_* CONTAINER_* "
+    "CONTAINERS_* KUBECONFIG KUBECTL_* "
     "GUILE_* ERL_* DOTNET_STARTUP_HOOKS GCC_EXEC_PREFIX COMPILER_PATH "
     "CCACHE_PREFIX* CCACHE_COMPILER CMAKE_*_LAUNCHER OPENSSL_CONF GCONV_PATH "
     "RIPGREP_* FZF_* ZIPOPT UNZIP GZIP";
@@ -279,6 +281,18 @@ bool is_question(std::string_view program, std::string_view command) {
   if (matches_any("docker podman", program))
     return matches_any("ps images version info", command);
   return program == "kubectl" && matches_any("get describe version", command);
+}
+
+bool is_question_option(std::string_view option) {
+  const bool is_long = option.starts_with("--");
+  if (is_long)
+    return matches_any(
+        "--all --quiet --latest --last --size --no-trunc --format --filter "
+        "--digests --all-namespaces --namespace --selector --output --watch "
+        "--show-labels --sort-by --no-headers --client --short",
+        option.substr(0, option.find('=')));
+  // Letters that take nothing, or what only chooses.
+  return option.find_first_not_of("aAlnoqw", 1) == option.npos;
 }
 
 bool matches_any(std::string_view patterns, std::string_view text) {

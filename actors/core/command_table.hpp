@@ -47,6 +47,10 @@ bool is_version_option(std::string_view program, std::string_view option);
 /// Whether this command of the program only says what there is.
 bool is_question(std::string_view program, std::string_view command);
 
+/// Whether the option of such a command chooses what is shown, and neither whom
+/// to ask nor what to read (`--host`, `--kubeconfig`: those may run programs).
+bool is_question_option(std::string_view option);
+
 /// Whether a program may give a file another name.
 bool renames_files(std::string_view name);
 

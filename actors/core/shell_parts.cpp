@@ -68,6 +68,7 @@ class scanner {
     shell_part targets;
     shell_word word;
     bool in_word = false;
+    bool assigns = false;    ///< the word has a "=" or ":" so far
     bool target = false;     ///< the next word is a redirection's
     bool input = false;      ///< so, of `<<<`
     bool both_sent = false;  ///< `&>`: for other shells a border
@@ -93,13 +94,14 @@ class scanner {
   }
   static void put(state& s, char c) {
     s.in_word = true;
+    s.assigns = s.assigns || c == '=' || c == ':';
     s.word.text += c;
   }
 
   void end_word(state& s) {
     if (!s.in_word) return;
     auto word = std::exchange(s.word, {});
-    s.in_word = false;
+    s.in_word = s.assigns = false;
     if (is_sign(word)) word.kind = word_kind::plain;
     // Text like '$(rm x)' runs when something evaluates it (eval, [[ -eq).
     if (word.text.find("$(") != std::string::npos ||
@@ -180,7 +182,7 @@ class scanner {
     }
     if (s.in_word && is_number(s.word)) {
       s.word = {};
-      s.in_word = false;
+      s.in_word = s.assigns = false;
     }
     // `{a[i]}>f` evaluates the subscript.
     if (s.in_word && s.word.text.starts_with('{') &&
@@ -217,7 +219,7 @@ class scanner {
       return put(s, escaped);
     }
     const auto byte = static_cast<unsigned char>(c);
-    if (const auto end = end_of_revision(); c == '{' && end > at_) {
+    if (const auto end = end_of_revision(c); end > at_) {
       s.word.text += line_.substr(at_ - 1, end - at_ + 1);
       at_ = end;
       return;
@@ -234,19 +236,17 @@ class scanner {
   /// may be an assignment; nowhere behind a letter or digit (`HEAD~2`).
   [[nodiscard]] bool tilde_expands(const state& s) const {
     const char before = at_ > 1 ? line_[at_ - 2] : '\0';
-    return !s.in_word || (!is_name(before) && before != '^') ||
-           s.word.text.find_first_of("=:") != std::string::npos;
+    return !s.in_word || (!is_name(before) && before != '^') || s.assigns;
   }
 
-  /// Behind the "}" of git's `stash@{0}` and `HEAD^{tree}`, of which a shell
-  /// makes nothing else: no list, no sequence. 0: it is something else.
-  [[nodiscard]] std::size_t end_of_revision() const {
-    if (at_ < 2 || !is_in("@^", line_[at_ - 2])) return 0;
-    const auto end = std::min(line_.find('}', at_), line_.size());
-    const auto inside = line_.substr(at_, end - at_);
-    const bool is_word =
-        std::ranges::all_of(inside, [](char c) { return is_name(c); });
-    return end < line_.size() && !inside.empty() && is_word ? end + 1 : 0;
+  /// Behind the "}" of a name or number in git's `stash@{0}` and
+  /// `HEAD^{tree}`, of which a shell makes nothing else: no list, no sequence.
+  /// 0: it is something else.
+  [[nodiscard]] std::size_t end_of_revision(char c) const {
+    if (c != '{' || at_ < 2 || !is_in("@^", line_[at_ - 2])) return 0;
+    auto end = at_;
+    while (end < line_.size() && is_name(line_[end])) ++end;
+    return end > at_ && end < line_.size() && line_[end] == '}' ? end + 1 : 0;
   }
 
   /// Behind a line's continuation. One inside of an operator or an expansion
@@ -258,8 +258,10 @@ class scanner {
   void single(state& s) {
     const auto end = line_.find('\'', at_ + 1);
     if (end == std::string_view::npos) return give_up();
+    const auto inside = line_.substr(at_ + 1, end - at_ - 1);
     s.in_word = s.word.quoted = true;
-    s.word.text += line_.substr(at_ + 1, end - at_ - 1);
+    s.assigns = s.assigns || inside.find_first_of("=:") != inside.npos;
+    s.word.text += inside;
     at_ = end + 1;
   }
 

@@ -303,8 +303,8 @@ class runtime {
   [[nodiscard]] expected<void> set_state(const session_id& id,
                                          const std::string& key,
                                          const nlohmann::json& value);
-  /// Removes all of them; the session's messages, plan, phase and events stay.
-  /// Fails as `set_state`; then some may be gone.
+  /// Removes all of them; the session's title, messages, plan, phase and events
+  /// stay. Fails as `set_state`; then some may be gone.
   [[nodiscard]] expected<void> reset_state(const session_id& id);
 
   /// Decides about a proposal of any session, also while another process runs

@@ -30,12 +30,19 @@ bool is_shown(const config::config& config, const std::string& variable) {
          });
 }
 
+/// Of an address, or of what comes behind its scheme ("me:secret@host").
+bool says_user(std::string_view value) {
+  const bool whole = value.find("://") != value.npos;
+  return config::holds_user(whole ? std::string{value}
+                                  : "http://" + std::string{value});
+}
+
 /// An address may stand in a variable whole, with its user.
 void take_users(const config::model_config& model) {
   for (const auto& name : config::variables_in(model.base_url)
                               .value_or(std::vector<std::string>{}))
     if (const char* value = std::getenv(name.c_str());
-        value && config::holds_user(value))
+        value && says_user(value))
       take_key(name);
 }
 
@@ -43,8 +50,7 @@ void take_users(const config::model_config& model) {
 void take_place(const config::config& config, const config::provider& known) {
   const auto name = service::place_variable(known);
   const char* value = name.empty() ? nullptr : std::getenv(name.c_str());
-  if (value && config::holds_user(value) && !is_shown(config, name))
-    take_key(name);
+  if (value && says_user(value) && !is_shown(config, name)) take_key(name);
 }
 
 }  // namespace

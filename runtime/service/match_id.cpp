@@ -65,7 +65,13 @@ word_search::word_search(std::string_view words) {
        (at = words.find_first_not_of(blanks, at)) != words.npos;) {
     const auto end = std::min(words.find_first_of(blanks, at), words.size());
     const std::string word{words.substr(at, end - at)};
-    words_.push_back(std::make_unique<re2::RE2>(word, options));
+    auto found = std::make_unique<re2::RE2>(word, options);
+    if (!found->ok()) {  // no text: its bytes are looked for
+      auto bytes = options;
+      bytes.set_encoding(re2::RE2::Options::EncodingLatin1);
+      found = std::make_unique<re2::RE2>(word, bytes);
+    }
+    words_.push_back(std::move(found));
     at = end;
   }
 }

@@ -315,8 +315,10 @@ expected<void> sessions::set_state(const session_id& id, const std::string& key,
 expected<void> sessions::reset_state(const session_id& id) const {
   const auto now = state(id);
   if (!now) return unexpected{now.error()};
-  for (const auto& [key, value] : *now)
+  for (const auto& [key, value] : *now) {
+    if (key.starts_with(tools::own_state_prefix)) continue;
     if (auto ok = set_state(id, key, nullptr); !ok) return ok;
+  }
   return {};
 }
 

@@ -103,7 +103,7 @@ std::string to_json(const stored_request& x) {
   if (!x.folder.empty()) out["folder"] = x.folder;
   put_configuration(out, x.configuration);
   if (x.node_timeout > duration{})
-    out["node_patience_ns"] = x.node_timeout.count();
+    out["node_patience_ns"] = x.node_timeout.count();  // as it was first called
   if (x.cause) out["cause"] = x.cause->value;
   if (!asked.origin.by.empty()) out["asked_by"] = asked.origin.by;
   if (!asked.origin.digest.empty()) out["asked"] = asked.origin.digest;

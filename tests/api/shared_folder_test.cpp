@@ -145,8 +145,11 @@ TEST_CASE("an application and its tools share a session's values") {
   CHECK(rt.state(session).value() == std::map<std::string, json>{{"n", 42}});
   CHECK(rt.set_state(session, "", 1).error().code == errc::invalid_request);
   REQUIRE(rt.set_state(session, "m", "x"));
+  REQUIRE(rt.set_state(session, "session_title", "mine"));
   REQUIRE(rt.reset_state(session));
-  CHECK(rt.state(session)->empty());
+  CHECK(rt.state(session).value() ==
+        std::map<std::string, json>{{"session_title", "mine"}});
+  REQUIRE(rt.set_state(session, "session_title", nullptr));
   REQUIRE(rt.set_state(session, "n", 41));
   REQUIRE(rt.set_state(session, "n", nullptr));
   CHECK(rt.state(session)->empty());

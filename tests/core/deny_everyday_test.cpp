@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Lines of every day that no deny rule holds, and those beside them that it
 // does.
+#include <algorithm>
+#include <ctime>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,12 +41,39 @@ TEST_CASE("what a shell leaves as it is, is in no doubt") {
                                           "bash --version",
                                           "docker ps",
                                           "docker ps --format '{{.Names}}'",
-                                          "kubectl get pods"};
+                                          "docker ps -aq --no-trunc",
+                                          "docker images --filter x=y",
+                                          "kubectl get pods",
+                                          "kubectl get pods -A -o wide",
+                                          "kubectl version --client"};
   for (const auto x : all) {
     CAPTURE(x);
     const auto found = without_rm(x);
     CHECK(found.policy != approval_policy::deny);
     CHECK(found.in_doubt.empty());
+  }
+}
+
+TEST_CASE("a line is read once, whatever it repeats") {
+  const std::vector<std::string_view> all{"a~", "@",  "@{",  "^{",
+                                          "~",  "=~", "@{a", "'='~"};
+  for (const auto x : all) {
+    CAPTURE(x);
+    const auto cpu_of = [&](std::size_t n) {
+      std::string line = "echo ";
+      while (line.size() < n) line += x;
+      const auto begin = std::clock();
+      static_cast<void>(without_rm(line));
+      return static_cast<double>(std::clock() - begin);
+    };
+    auto few = std::numeric_limits<double>::max();
+    auto many = few;
+    for (int round = 0; round < 5; ++round) {
+      few = std::min(few, cpu_of(32u << 10));
+      many = std::min(many, cpu_of(512u << 10));
+    }
+    CAPTURE(few, many);
+    CHECK(many < 64 * few + 10'000);  // 256 times, were it quadratic
   }
 }
 
@@ -64,6 +94,19 @@ TEST_CASE("what may be an option, or a program, is in doubt") {
                                           "docker exec ps rm x",
                                           "docker ps \"$X\"",
                                           "kubectl exec get rm x",
+                                          "kubectl get x --kubeconfig=y",
+                                          "kubectl get x <<< 'a: rm'",
+                                          "kubectl get -f /dev/stdin",
+                                          "kubectl get x /dev/stdin",
+                                          "KUBECONFIG=k kubectl version",
+                                          "export KUBECONFIG=k; kubectl get x",
+                                          "DOCKER_HOST=ssh://h docker ps",
+                                          "export DOCKER_HOST=h; docker info",
+                                          "docker ps -H ssh://h",
+                                          "docker ps -aH ssh://h",
+                                          "docker ps --host ssh://h",
+                                          "podman info --runtime x",
+                                          "CONTAINER_HOST=x podman ps",
                                           "bash -v",
                                           "python3 -v",
                                           "node -v -e 'r\"\"m x'",

@@ -47,6 +47,19 @@ TEST_CASE("a word that a link leads to programs is that of programs") {
   }
 }
 
+TEST_CASE("a pattern that takes a program in by a link is held") {
+  led_words led;
+  led.taken_in["x/*.c"] = {"/usr/bin/rm"};
+  for (const auto* x : {"setpriv x/*.c y", "cp x/*.c q/", "cat x/*.c > q",
+                        "tar czf q.tgz x/*.c", "rsync -L x/*.c q"}) {
+    CAPTURE(x);
+    CHECK(of(x, led).in_doubt == "rm *");
+    CHECK(of(x, {}).in_doubt.empty());
+  }
+  led.taken_in["x/*.c"] = {"/w/AGENTS.md"};
+  CHECK(of("cp x/*.c q/", led).in_doubt.empty());
+}
+
 TEST_CASE("what links do is nothing to a rule that does not deny") {
   const led_words led{{{"d/*", "/usr/bin/*"}}};
   const std::vector<approval_rule> asks = {{"rm *", approval_policy::ask}};

@@ -215,6 +215,7 @@ TEST_CASE("no process of ours has the key in its environment") {
        {"GATE", password},
        {"USER_OF_URL", "me:" + password},
        {"GROQ_BASE_URL", "https://me:" + password + "@nowhere.invalid"},
+       {"OLLAMA_HOST", "me:" + password + "@127.0.0.1:1"},
        {"DOOR", password}}};
   REQUIRE(eventually([&] { return !folder.lines("begun").empty(); }));
   auto all = riffle::tools::descendants_of(running.pid());

@@ -63,4 +63,6 @@ TEST_CASE("a title is found by words of it, in any order and any case") {
   CHECK(has_words("ОТЧЁТ о чае", "отчёт Чае"));
   CHECK(has_words("a.*b (c", ".* (C"));
   CHECK_FALSE(has_words("axxb", ".*"));
+  CHECK(has_words("caf\xe9 au lait", "\xe9"));  // no UTF-8: bytes
+  CHECK_FALSE(has_words("caf\xc3\xa9", "\xe9"));
 }

@@ -8,6 +8,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/tools/tool_fixture.hpp"
 #include "tools/builtin/shell/bash.hpp"
+#include "tools/registry.hpp"
 
 using namespace riffle;
 namespace fs = std::filesystem;
@@ -46,4 +47,15 @@ TEST_CASE("what a command is for may be said, and changes nothing") {
   const auto schema = nlohmann::json::parse(bash->spec().parameters);
   CHECK(schema["properties"].contains("description"));
   CHECK(schema["required"] == nlohmann::json{"command"});
+  // Approvals and the search for loops see one call, however it is told.
+  tools::registry all;
+  REQUIRE(all.add(tools::make_bash({})));
+  const auto plain = all.check("bash", R"({"command": "echo a"})");
+  const auto told = all.check(
+      "bash", R"({"command": "echo a", "description": "Says it again"})");
+  REQUIRE(plain);
+  REQUIRE(told);
+  CHECK(told->text == plain->text);
+  CHECK(told->value == plain->value);
+  CHECK_FALSE(all.check("bash", R"({"command": "a", "description": 7})"));
 }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "tests/support/catch.hpp"
 #include "tests/tools/tool_fixture.hpp"
@@ -81,6 +82,36 @@ TEST_CASE("what leads where it says is no word that is led") {
   CHECK(x.of("cat plain sub/gone ./plain sub/../plain gone/* *.c r").empty());
   CHECK(x.of("echo x > /dev/stdout").empty());
   CHECK(x.of("").empty());
+}
+
+TEST_CASE("a pattern takes in what its links lead to") {
+  const place x;
+  const auto zap = (x.home / "x" / "bin" / "zap").string();
+  fs::create_symlink("../d/zap", x.home / "w" / "sub" / "a.c");
+  fs::create_symlink("../d/zap", x.home / "w" / "sub" / "zap");
+  x.folder.write("w/sub/b.c", "");
+  using taken = std::map<std::string, std::vector<std::string>, std::less<>>;
+  const auto of = [&](const std::string& line) {
+    return find_led_words(line, x.home / "w").taken_in;
+  };
+  for (const std::string word : {"sub/*.c", "sub/?.c", "s*/[ab].c", "*/a.*"}) {
+    CAPTURE(word);
+    CHECK(of("cp " + word + " q/") == taken{{word, {zap}}});
+  }
+  CHECK(of("cd sub; cat *.c > q") == taken{{"*.c", {zap}}});
+  CHECK(of("cp sub/b* sub/z* 'sub/*.c' sub/*.h q/").empty());
+}
+
+TEST_CASE("a pattern of very many files, or links, is in doubt") {
+  const place x;
+  for (int i = 0; i < 101; ++i)
+    fs::create_symlink("../d/zap",
+                       x.home / "w" / "sub" / (std::to_string(i) + ".c"));
+  CHECK_FALSE(find_led_words("cp sub/*.c q", x.home / "w").all);
+  CHECK(find_led_words("cp sub/1?.c q", x.home / "w").all);
+  std::string many;  // the same folder is read for each
+  for (int i = 0; i < 300; ++i) many += "cp sub/x*" + std::to_string(i) + " q;";
+  CHECK_FALSE(find_led_words(many, x.home / "w").all);
 }
 
 TEST_CASE("a line is followed with a bounded number of looks") {

@@ -51,7 +51,7 @@ int make_folders(write_target& target);
 /// the old content. `still` is asked last, with the new file, whether to go on;
 /// 0, or an errno (of `still`, too). There is no fsync: the content survives
 /// the process, not a power loss. What a process that was killed within it left
-/// in the folder goes (left_files.hpp).
+/// in the folder goes, once a minute (left_files.hpp).
 int replace_file(const write_target& target,
                  const std::function<int(int fd)>& fill,
                  const std::function<int(int fd)>& still);

@@ -290,7 +290,8 @@ class bash final : public tool {
                         .parameters = parameters,
                         .eff = effect::mutating,
                         .idempotent = false,
-                        .guarded = true};
+                        .guarded = true,
+                        .remarks = {"description"}};
   const std::vector<std::string> environment_;
   const std::string shell_;
   const std::string guard_program_;
