@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "actors/core/approval_rules.hpp"
+#include "actors/core/command_pattern.hpp"
 #include "actors/core/shell_parts.hpp"
 
 namespace riffle::tools {
@@ -95,15 +96,24 @@ class line_walk {
 
   void on(const core::shell_part& part) {
     bool after_step = false;
+    bool at_step = false;  // the next word that is no option is its folder
     for (const auto& x : part) {
       if (!look(x)) return;
       const auto equals = x.text.find('=');
+      const bool is_folder =
+          at_step && (x.text == "-" || !core::is_option(x.text));
+      if (is_folder && !is_certain(x)) out_.all = false;
+      if (is_folder) at_step = false;
       if (after_step)
         enter(x.text);
       else if (equals != x.text.npos && is_step(x.text.substr(0, equals)))
-        enter(x.text.substr(equals + 1));
+        enter_surely(x, equals + 1);
+      else if (x.text.starts_with("-C") && x.text.size() > 2)
+        enter_surely(x, 2);
+      at_step = at_step || is_step(x.text);
       after_step = after_step || is_step(x.text);
     }
+    if (at_step) enter("~/.");
   }
 
   core::led_words take() { return std::move(out_); }
@@ -169,6 +179,18 @@ class line_walk {
     }
     at = std::move(next);
     return true;
+  }
+
+  /// Where a line stands behind a step that only the shell knows (`cd $X`, `cd
+  /// -`), nobody can say where its words lead.
+  static bool is_certain(const core::shell_word& x) {
+    return x.text != "-" &&
+           (x.kind == core::word_kind::plain || x.text.starts_with("~/"));
+  }
+
+  void enter_surely(const core::shell_word& x, std::size_t begin) {
+    if (!is_certain(x)) out_.all = false;
+    enter(x.text.substr(begin));
   }
 
   /// What follows may begin there.

@@ -152,7 +152,8 @@ constexpr auto rows = std::to_array<command_row>({
 });
 
 constexpr std::string_view steering =
-    "PATH ENV BASH_ENV SHELL SHELLOPTS BASHOPTS BASH_* IFS PS? PROMPT_COMMAND "
+    "PATH CDPATH OLDPWD ENV BASH_ENV SHELL SHELLOPTS BASHOPTS BASH_* IFS PS? "
+    "PROMPT_COMMAND "
     "LD_* *PAGER* *EDITOR* VISUAL BROWSER *COMMAND* GIT_* *_SSH* RSYNC_RSH "
     "LESS* PERL* PYTHON* RUBY* NODE_* MAKEFLAGS MFLAGS GNUMAKEFLAGS MAKEFILES "
     "TAR_OPTIONS HOME XDG_* RANDOM SRANDOM SECONDS OPTIND HISTCMD LINENO "
@@ -267,14 +268,21 @@ bool renames_files(std::string_view name) {
 bool is_version_option(std::string_view program, std::string_view option) {
   if (option == "--version")
     return matches_any(
-        "python* pypy* perl* ruby* node nodejs php* julia* R Rscript ghc* "
-        "elixir bash zsh fish deno bun docker podman gdb lldb valgrind strace "
+        "python python2* python3* pypy pypy2* pypy3* perl perl5* ruby ruby2* "
+        "ruby3* node nodejs php php5* php7* php8* julia R Rscript ghc elixir  "
+        "bash zsh fish deno bun docker podman gdb lldb valgrind strace "
         "vim nvim emacs nano less man psql mysql",
         program);
   if (option == "-v")
-    return matches_any("node nodejs perl* php* lua* bun docker podman",
-                       program);
-  return option == "-V" && matches_any("python* pypy* perl* ssh tmux", program);
+    return matches_any(
+        "node nodejs perl perl5* php php5* php7* php8* lua lua5* bun docker "
+        "podman",
+        program);
+  return option == "-V" &&
+         matches_any(
+             "python python2* python3* pypy pypy2* pypy3* perl perl5* "
+             "ssh tmux",
+             program);
 }
 
 bool is_question(std::string_view program, std::string_view command) {

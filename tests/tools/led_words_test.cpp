@@ -77,6 +77,29 @@ TEST_CASE("a word that may lead to two places is in doubt") {
   CHECK_FALSE(find_led_words("cd sub; cp -rL f q", x.home / "w").all);
 }
 
+TEST_CASE("where a line stands behind a step that is not plain nobody knows") {
+  const place x;
+  const auto all = [&](const std::string& line) {
+    return find_led_words(line, x.home / "w").all;
+  };
+  for (const std::string step :
+       {"cd s?b", "cd $X", "cd \"$(pwd)\"", "cd -", "cd {a,b}", "cd ~+/sub",
+        "for i in sub; do cd $i", "pushd -n $X", "cd -P s*"}) {
+    CAPTURE(step);
+    CHECK_FALSE(all(step + "; ./f/zap"));
+  }
+  CHECK_FALSE(all("tar -C $X -cf q.tar f"));
+  CHECK_FALSE(all("tar -C$X -cf q.tar f"));
+  CHECK_FALSE(all("make --directory=$X f"));
+  for (const std::string step : {"cd sub", "cd -P -- sub", "mkdir new; cd new",
+                                 "cd ~/x", "cd ..", "git -C sub add f/*"}) {
+    CAPTURE(step);
+    CHECK(all(step + "; ls $X"));
+  }
+  const auto bin = (x.home / "x" / "bin").string();
+  CHECK(x.of("tar -Csub -chf q.tar f") == words{{"f", bin}});
+}
+
 TEST_CASE("what leads where it says is no word that is led") {
   const place x;
   CHECK(x.of("cat plain sub/gone ./plain sub/../plain gone/* *.c r").empty());
