@@ -15,6 +15,7 @@ namespace {
 std::string check_duration(const std::string& text) {
   const auto x = parse_duration(text);
   if (x && x->count() > 0) return {};
+  if (x) return "it must be above 0; without it there is no limit";
   return "\"" + text + "\" is not a duration such as 30s, 5m or 1.5h";
 }
 

@@ -100,7 +100,8 @@ TEST_CASE("mistakes in options name the option and what is allowed") {
   CHECK(has(refused({"run", "t", "--approve", "some"}), "--approve"));
   CHECK(has(refused({"run", "t", "--timeout", "soon"}),
             "\"soon\" is not a duration such as 30s, 5m or 1.5h"));
-  CHECK(has(refused({"run", "t", "--timeout", "0s"}), "--timeout"));
+  CHECK(has(refused({"run", "t", "--timeout", "0s"}),
+            "--timeout: it must be above 0; without it there is no limit"));
   CHECK(has(refused({"run", "t", "--max-steps", "0"}), "--max-steps"));
   CHECK(has(refused({"run", "t", "--max-steps", "-1"}), "--max-steps"));
   CHECK(has(refused({"run", "t", "--max-steps", "many"}), "--max-steps"));

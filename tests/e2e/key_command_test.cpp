@@ -142,6 +142,27 @@ TEST_CASE("who ends the program does not wait for a command that hangs") {
   CHECK(server.request_count() == 0);
 }
 
+TEST_CASE("a limit of time does not wait for a command that hangs") {
+  const work_folder folder;
+  write_program(folder, "print-key",
+                "#!/bin/sh\necho run >> runs\nexec sleep 600\n");
+  http_server server{respond_sse(answer("ok"))};
+  configure_model(folder, server.url("/v1"), "groq/x", printed_key(folder));
+  program running{
+      installed_riffle(),
+      folder,
+      {"run", "-m", "groq/x", "--timeout", "1s", "go"},
+      {{"RIFFLE_CONFIG", (folder.path() / "riffle.toml").string()}}};
+  const auto end = running.wait(15s);  // the command has 30
+  INFO(end.err);
+  CHECK(end.status == 124);
+  CHECK_THAT(end.err, Contains("the time limit is over") &&
+                          Contains("nothing was started"));
+  CHECK(folder.lines("runs").size() <= 1);
+  CHECK(nobody_is_left_in(folder));
+  CHECK(server.request_count() == 0);
+}
+
 TEST_CASE("a run that is ended does not wait for a command that hangs") {
   const work_folder folder;
   write_program(folder, "print-key",

@@ -167,7 +167,7 @@ expected<std::vector<std::string>> conversation::models_of_server(
   const auto* provider = provider_asked(model);
   if (provider == nullptr) return std::vector<std::string>{};
   prompt_.go_on();  // Ctrl-C ends the wait
-  const stop_while_starting stop{signals};
+  const stop_while_starting stop{signals, std::nullopt};
   model_talk with{std::make_shared<const config::config>(settings_)};
   auto all = service::list_models(with.links, name, model, stop.token());
   if (!all) return unexpected{std::move(all.error())};

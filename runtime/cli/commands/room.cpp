@@ -49,15 +49,23 @@ bool room_wait::wait(const error& why) {
 }
 
 void room_wait::interrupted(const error& why) {
-  if (why.code != errc::cancelled || !signals_.asked_to_stop() || status_)
+  const bool asked = signals_.asked_to_stop();
+  if (why.code != errc::cancelled || status_ || (!asked && !is_over_time()))
     return;
-  status_ = interrupted_by_user;
-  io_.complain(why.message + "; nothing was started");
+  status_ = asked ? interrupted_by_user : out_of_time;
+  io_.complain((asked ? "" : "the time limit is over: ") + why.message +
+               "; nothing was started");
 }
 
-stop_while_starting::stop_while_starting(interrupts& signals)
+stop_while_starting::stop_while_starting(interrupts& signals, deadline end)
     : signals_{signals} {
   signals_.on_stop([this](const char*) { source_.request_stop(); });
+  if (!end) return;
+  alarm_ = std::jthread{[this, end](const std::stop_token& ended) {
+    std::unique_lock lock{mutex_};
+    over_.wait_until(lock, ended, *end, [] { return false; });
+    if (!ended.stop_requested()) source_.request_stop();
+  }};
 }
 
 stop_while_starting::~stop_while_starting() { signals_.on_stop({}); }

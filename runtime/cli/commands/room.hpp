@@ -2,9 +2,12 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <thread>
 
 #include "messages/error.hpp"
 #include "messages/time.hpp"
@@ -32,7 +35,8 @@ class room_wait {
   /// end it.
   bool wait(const error& why);
 
-  /// If a signal is why a start failed, that is the end of the command.
+  /// If a signal, or the limit, is why a start failed, that is the end of the
+  /// command.
   void interrupted(const error& why);
 
   /// What was waited for went well.
@@ -42,6 +46,8 @@ class room_wait {
   [[nodiscard]] bool is_over_time() const {
     return deadline_ && clock::now() >= *deadline_;
   }
+
+  [[nodiscard]] auto deadline() const noexcept { return deadline_; }
 
   /// Set once the wait was ended: the exit status.
   [[nodiscard]] std::optional<int> status() const noexcept { return status_; }
@@ -70,11 +76,14 @@ auto with_room(room_wait& room, F f) -> decltype(f()) {
   }
 }
 
-/// While it lives, a signal that asks for an end ends what takes `token()`.
-/// One at a time, and not beside another user of `interrupts::on_stop`.
+/// While it lives, a signal that asks for an end ends what takes `token()`, and
+/// so does the deadline, if there is one. One at a time, and not beside another
+/// user of `interrupts::on_stop`.
 class stop_while_starting {
  public:
-  explicit stop_while_starting(interrupts& signals);
+  using deadline = std::optional<std::chrono::steady_clock::time_point>;
+
+  stop_while_starting(interrupts& signals, deadline end);
   ~stop_while_starting();
   stop_while_starting(const stop_while_starting&) = delete;
   stop_while_starting& operator=(const stop_while_starting&) = delete;
@@ -84,13 +93,17 @@ class stop_while_starting {
  private:
   interrupts& signals_;
   std::stop_source source_;
+  std::mutex mutex_;
+  std::condition_variable_any over_;
+  std::jthread alarm_;
 };
 
-/// Calls `start` with a token that signals ask, as `with_room`. Where a signal
-/// ended it before anything was started, `room` says so and has a status.
+/// Calls `start` with a token that signals and the limit ask, as `with_room`.
+/// Where one of them ended it before anything was started, `room` says so and
+/// has a status.
 template <class F>
 auto start_with_room(room_wait& room, interrupts& signals, F start) {
-  const stop_while_starting stop{signals};
+  const stop_while_starting stop{signals, room.deadline()};
   auto out = with_room(room, [&] { return start(stop.token()); });
   if (!out) room.interrupted(out.error());
   return out;
