@@ -151,6 +151,26 @@ TEST_CASE("a folder's text names files of the folder alone") {
   CHECK(leading_out(task, "see @../secret") == names{secret, "link"});
 }
 
+TEST_CASE("a folder's text attaches nothing that read is denied") {
+  const place here;
+  const scoped_directory there{here.work()};
+  for (const auto* name : {"a.txt", ".env", "asked.txt"})
+    here.root.write(std::string{"work/"} + name, "x");
+  std::filesystem::create_symlink(".env", here.work() / "link");
+  riffle::config::tools_config settings;
+  const auto task = "@a.txt @.env @./.env @link:1 @asked.txt";
+  CHECK(kept_from_read(task, "", settings).empty());
+  auto& read = settings.by_name["read"];
+  read.rules = {{".env", "deny"}, {"asked*", "ask"}};
+  CHECK(kept_from_read(task, "", settings) ==
+        names{".env", "./.env", "link:1", "asked.txt"});
+  CHECK(kept_from_read(task, "look at @.env", settings) ==
+        names{"./.env", "link:1", "asked.txt"});
+  read.rules.clear();
+  read.approval = "ask";
+  CHECK(kept_from_read(task, "", settings).size() == 5);
+}
+
 TEST_CASE("own commands are listed, and sent as tasks, never to a shell") {
   if (!riffle::testing::has_terminals())
     return riffle::testing::skip(riffle::testing::no_terminals);

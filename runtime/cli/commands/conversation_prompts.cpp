@@ -139,6 +139,15 @@ bool conversation::run_own(const chat_line& x, interrupts& signals) {
          " leads out of this folder: it is not attached, since a file of the "
          "folder names it; type it behind /" +
          x.word + " to attach it");
+  if (found->of_folder) {
+    const auto kept = kept_from_read(task, x.rest, settings_.tools);
+    for (const auto& one : kept)
+      note("@" + safe_line(one, 100) +
+           ": the rules of 'read' keep it back, and nobody typed it: it is not "
+           "attached; type it behind /" +
+           x.word + " to attach it");
+    out.insert(out.end(), kept.begin(), kept.end());
+  }
   send(task, signals, out);
   return true;
 }

@@ -2,11 +2,13 @@
 #include "runtime/cli/commands/own_commands.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
 
+#include "actors/tools/call_policy.hpp"
 #include "messages/utf8.hpp"
 #include "runtime/base/folders.hpp"
 #include "runtime/base/read_within.hpp"
@@ -144,17 +146,42 @@ expected<own_text> read_own(const own_command& x) {
   return out;
 }
 
-std::vector<std::string> leading_out(const std::string& task,
-                                     const std::string& typed) {
+namespace {
+
+/// Words of `task` that nobody typed, of whose files this holds.
+std::vector<std::string> untyped(
+    const std::string& task, const std::string& typed,
+    const std::function<bool(const fs::path&)>& holds) {
   const auto own = mentioned_files(typed);
   std::vector<std::string> out;
   for (auto& word : mentioned_files(task)) {
     const auto part = find_part(word).part;
-    if (part && leads_out(part->name) &&
-        std::ranges::find(own, word) == own.end())
+    if (part && std::ranges::find(own, word) == own.end() && holds(part->name))
       out.push_back(std::move(word));
   }
   return out;
+}
+
+}  // namespace
+
+std::vector<std::string> leading_out(const std::string& task,
+                                     const std::string& typed) {
+  return untyped(task, typed, leads_out);
+}
+
+std::vector<std::string> kept_from_read(const std::string& task,
+                                        const std::string& typed,
+                                        const config::tools_config& settings) {
+  const auto rules = rules_of(settings, "read");
+  const auto otherwise = otherwise_of(settings, "read", effect::read_only);
+  return untyped(task, typed, [&](const fs::path& file) {
+    std::error_code gone;
+    const auto here = fs::canonical(fs::current_path(gone), gone);
+    const auto whole = gone ? fs::path{} : fs::canonical(file, gone);
+    const auto place = whole.lexically_relative(here).string();
+    return gone || core::policy_of({.text = place, .place = true}, otherwise,
+                                   rules) != core::approval_policy::allow;
+  });
 }
 
 }  // namespace riffle::cli

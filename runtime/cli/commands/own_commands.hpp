@@ -12,6 +12,7 @@
 
 #include "messages/error.hpp"
 #include "runtime/cli/view/own_command.hpp"
+#include "runtime/config/config.hpp"
 
 namespace riffle::cli {
 
@@ -49,5 +50,10 @@ expected<own_text> read_own(const own_command& x);
 /// them.
 std::vector<std::string> leading_out(const std::string& task,
                                      const std::string& typed);
+
+/// So, what the tool `read` would be denied, or have to ask about.
+std::vector<std::string> kept_from_read(const std::string& task,
+                                        const std::string& typed,
+                                        const config::tools_config& settings);
 
 }  // namespace riffle::cli
