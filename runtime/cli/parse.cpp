@@ -211,6 +211,11 @@ std::string mistake_text(const CLI::App& app, const CLI::ParseError& e,
     const auto word = x.substr(0, x.find('='));
     if (word.size() > 2 && word.starts_with("--") && !is_in(known, word))
       return "there is no option " + word + " here";
+    if (word.starts_with("--") && e.get_exit_code() == extra &&
+        (" " + std::string{e.what()} + " ").find(" " + x + " ") !=
+            std::string::npos)
+      return word + " stands behind the command that it is of: riffle … " +
+             at.get_name() + " " + word;
   }
   if (!wants_command) return e.what();
   for (const auto& x : arguments) {

@@ -107,6 +107,9 @@ TEST_CASE("mistakes in options name the option and what is allowed") {
   CHECK(has(refused({"run", "t", "--max-steps", "many"}), "--max-steps"));
   CHECK(has(refused({"run", "t", "-q", "-v"}), "excludes"));
   CHECK(has(refused({"run", "t", "--nonsense"}), "--nonsense"));
+  CHECK(has(refused({"mcp", "--config", "f", "list"}),
+            "--config stands behind the command that it is of: riffle … list "
+            "--config"));
   CHECK(has(refused({"run", "t", "--config"}), "--config"));
   CHECK(has(refused({"run", "t", "--nonsense"}), "See: riffle run --help"));
   CHECK(has(refused({}), "See: riffle --help"));
