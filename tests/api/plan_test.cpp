@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Plans beyond their contract: policies, limits, readers, callbacks, records.
 #include <chrono>
+#include <ctime>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -350,19 +351,19 @@ TEST_CASE("a long plan costs what it has steps") {
     for (int i = 0; i < n; ++i)
       steps.push_back({{"tool", "note"},
                        {"arguments", {{"text", "step " + std::to_string(i)}}}});
-    const auto begin = std::chrono::steady_clock::now();
+    const auto begin = std::clock();  // of the process, whoever else works
     const auto started = x.start(plan_with(steps));
     REQUIRE(started);
     const auto end = started->wait(testing::scaled(300s));
     REQUIRE(end);
     CHECK(end->status == events::run_status::completed);
     CHECK(x.calls == n);
-    return std::chrono::steady_clock::now() - begin;
+    return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   };
   const auto small = took(1000);
   const auto large = took(10'000);
-  UNSCOPED_INFO("1,000: " << small / 1ms << " ms, 10,000: " << large / 1ms);
-  CHECK(large < small * 25 + 2s);
+  CAPTURE(small, large);
+  CHECK(large < small * 25 + 2);
 }
 
 TEST_CASE("a plan, its steps, runs and tools are measured under OTel's names") {
