@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "actors/cancel_origin.hpp"
 #include "actors/handler.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/storage/for_later.hpp"
@@ -181,7 +182,8 @@ void command_inbox_state::look_for_cancels() {
   }
   unread = false;
   for (auto& x : *found)
-    self->send(registry, cancel_run{x.run, {errc::cancelled, "run", x.reason}});
+    self->send(registry,
+               cancel_run{x.run, {errc::cancelled, asked_elsewhere, x.reason}});
 }
 
 // -- the timer ----------------------------------------------------------------

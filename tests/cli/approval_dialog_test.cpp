@@ -355,7 +355,7 @@ TEST_CASE("what does not fit is counted, and view shows it") {
 
 TEST_CASE("view says so where all of it stands there") {
   approval_dialog x{a_write(), {.columns = 60, .rows = 40}};
-  CHECK(x.on_line("v").show == "This is all of it.\n");
+  CHECK(x.on_line("v").show == "Nothing of it is left out above.\n");
   // A terminal that only writes on has it far above.
   approval_dialog plain{a_write(), {.columns = 60, .rows = 40, .plain = true}};
   CHECK_THAT(plain.on_line("v").show, Contains("[APPROVAL]"));

@@ -85,9 +85,8 @@ TEST_CASE("a person sees the diff, says yes, and no with a reason") {
   CHECK(riffle.finish() == 0);
   CHECK(at.text_of("second.md").empty());
   const auto picture = picture_of(riffle);
-  CHECK(has_text(
-      picture,
-      "[APPROVAL] write second.md: denied by user: one file is enough\n"));
+  CHECK(has_text(picture,
+                 "[APPROVAL] write: denied by user: one file is enough\n"));
   CHECK(has_text(picture, "And: "));
   CHECK(has_text(picture.substr(picture.find("And: ")), "one file is enough"));
 }
@@ -274,8 +273,7 @@ TEST_CASE("what came of an answer is said before the next question") {
   const auto asked = riffle.written().find("Writing notes.md");
   const auto other = riffle.written().find("Writing second.md");
   CHECK(asked < other);
-  CHECK(riffle.written().find("[APPROVAL] write notes.md: denied by user") <
-        other);
+  CHECK(riffle.written().find("[APPROVAL] write: denied by user") < other);
   riffle.answer("y");
   CHECK(riffle.finish() == 0);
   CHECK(has_text(picture_of(riffle), "[TOOL] write: second.md"));

@@ -289,3 +289,19 @@ TEST_CASE("a shell stops a conversation at each place, and goes on with it") {
   bash.type("exit\n");
   CHECK(bash.finish() == 0);
 }
+
+TEST_CASE("who stops at a question reads what Ctrl-C says, too") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const odd_place at{writes_it};
+  terminal_program riffle{at.folder.path(), {"chat", "--no-color"}, 80};
+  REQUIRE(riffle.read_next("/help shows"));
+  riffle.type("one\r");
+  REQUIRE(riffle.read_next(question));
+  riffle.answer("s");
+  REQUIRE(riffle.read_next("Stopped after "));
+  REQUIRE(riffle.read_next("What it did and said is kept. Say how to go on."));
+  REQUIRE(riffle.read_next("> "));
+  riffle.type("\x04");
+  CHECK(riffle.finish() == 0);
+}

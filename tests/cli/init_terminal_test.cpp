@@ -3,6 +3,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "tests/cli/terminal_picture.hpp"
 #include "tests/cli/terminal_program.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
@@ -106,4 +107,47 @@ TEST_CASE("who answers no question gets no file") {
   riffle.type("\x04");
   CHECK(riffle.finish() != 0);
   CHECK_FALSE(std::filesystem::exists(x.file));
+}
+
+TEST_CASE("what a model said instead of a call is wrapped at words") {
+  if (!has_terminals()) return skip(no_terminals);
+  http_server talker{[](const http_request& request) {
+    if (request.method == "GET") return provider(request);
+    return respond_sse(
+        R"(data: {"choices":[{"index":0,"delta":{"content":"I cannot note )"
+        R"(cities down for you, since that is nothing I was made for, sorry."},)"
+        R"("finish_reason":"stop"}]})"
+        "\n\n");
+  }};
+  const newcomer x;
+  const scoped_env at{"GROQ_BASE_URL", talker.url("/v1")};
+  terminal_program riffle{
+      x.home.path(), {"init", "--provider", "groq", "--model", "small"}, 60};
+  riffle.finish();
+  terminal_picture picture{60};
+  picture.feed(riffle.written());
+  CHECK_THAT(
+      picture.text(),
+      Contains("  tools       no: it said: I cannot note cities down for\n"
+               "    you, since that is nothing I was made for, sorry.\n"));
+}
+
+TEST_CASE("who has a key and a server alone is told where models are chosen") {
+  if (!has_terminals()) return skip(no_terminals);
+  const newcomer x;
+  const scoped_env key{"OPENAI_API_KEY", "sk-canary-2"};
+  const std::string hint = "riffle init chooses among its models.";
+  const auto chat = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"chat", "--no-color"});
+    terminal_program riffle{x.home.path(), more, 100};
+    REQUIRE(riffle.read_next("/help shows what can be typed."));
+    REQUIRE(riffle.read_next("> "));
+    riffle.type("\x04");
+    CHECK(riffle.finish() == 0);
+    return riffle.written();
+  };
+  CHECK_THAT(chat({}), !Contains(hint));  // the provider's own server
+  const scoped_env place{"OPENAI_BASE_URL", x.server.url("/v1")};
+  CHECK_THAT(chat({}), Contains("$OPENAI_BASE_URL: " + hint));
+  CHECK_THAT(chat({"-m", "openai/small"}), !Contains(hint));
 }

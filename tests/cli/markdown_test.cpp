@@ -89,8 +89,8 @@ A link (https://a.b/c_d) that leads on, gone, and *stars*.
 ── cpp ─────────────────────────────────
 int *p, **q;
 
-  // indented and much longer than any terminal that is narr
-ow could ever show it
+  // indented and much longer than any terminal that is nar
+┊ row could ever show it
 ────────────────────────────────────────
 
 Name │                  What it is                  │    n
@@ -238,6 +238,28 @@ TEST_CASE("fences end where they end") {
   CHECK(bytes("```diff\n+a\n-b\n c\n```\n")
             .find("\x1b[32m+a\x1b[0m\n\x1b[31m-b\x1b[0m\n c\n") !=
         std::string::npos);
+}
+
+TEST_CASE("code that is wider than the terminal goes on behind a mark") {
+  CHECK(shown("```\n0123456789abcdefghij\n0123456789a\n```\n", 12) ==
+        "───────────\n0123456789a\n┊ bcdefghij\n0123456789a\n───────────\n");
+  CHECK(shown("x:\n\n    0123456789abc\n", 12) ==
+        "x:\n\n    0123456\n┊ 789abc\n");
+  CHECK(shown("```\n日本語の文字\n\tab\n```", 12) ==
+        "───────────\n日本語の文\n┊ 字\n        ab\n───────────\n");
+  // The mark has no colour of the line.
+  markdown x{true};
+  CHECK(x.on("```diff\n+0123456789abc\n", 12)
+            .ends_with("\x1b[32m+0123456789\x1b[0m\n\x1b[2m┊ \x1b[0m"
+                       "\x1b[32mabc\x1b[0m\n"));
+}
+
+TEST_CASE("a heading behind something has a blank line before it") {
+  CHECK(shown("one\n# Two\nthree\n- a\n## Four\n### Five\n\n# Six\n", 40) ==
+        "one\n\nTwo\nthree\n• a\n\nFour\nFive\n\nSix\n");
+  CHECK(shown("```\nx\n```\n# Two", 40).ends_with("─\n\nTwo\n"));
+  CHECK(shown("one\n## Two", 40, false) == "one\n\n## Two\n");
+  CHECK(shown("# One", 40) == "One\n");
 }
 
 TEST_CASE("without styles the marks stay") {

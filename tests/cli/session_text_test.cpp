@@ -73,6 +73,10 @@ TEST_CASE("times are relative, old ones are local dates") {
   x.runs.emplace_back().id = riffle::run_id{"run_1"};
   x.runs.back().started = late;
   CHECK(conversation_text(x).starts_with("run_1, 2025-11-21 02:30, "));
+  // Who looks at it now reads how long ago that was, as in lists.
+  CHECK(conversation_text(x, {}, wall_time{late.us + 180'000'000})
+            .starts_with("run_1, 2025-11-21 02:30 (3 min ago), "));
+  CHECK(conversation_text(x, {}, now).starts_with("run_1, 2025-11-21 02:30, "));
   ::setenv("TZ", "UTC0", 1);
   ::tzset();
   CHECK(ago(late, now) == "2025-11-20");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a person is told of a run that somebody stopped elsewhere, and of calls
 // that were not written to their end.
+#include "actors/cancel_origin.hpp"
 #include "tests/cli/told_run.hpp"
 #include "tests/support/catch.hpp"
 
@@ -32,7 +33,8 @@ TEST_CASE("a run that was stopped from another terminal says so, and no more") {
     const bool all = level == verbosity::verbose;
     CHECK(on(end) == (all ? "[TOOL] write: a.txt ✗ not begun\n" : ""));
     events::failure wish;
-    wish.err = {errc::cancelled, "run", "cancelled by the user", false, {}};
+    wish.err = {
+        errc::cancelled, asked_elsewhere, "cancelled by the user", false, {}};
     on(wish);
     events::run_finished over;
     over.status = events::run_status::cancelled;
@@ -57,4 +59,35 @@ TEST_CASE("a call that was not written to its end is told by its file") {
                   "the call was cut off before it was complete; ask for it "
                   "again if it is still needed"};
   CHECK(on(end) == "[TOOL] write: big.py ✗ not finished\n");
+}
+
+TEST_CASE("where a run was stopped is told by who asked, not by his words") {
+  const auto said = [](const char* op, const std::string& why) {
+    told_run on;
+    on(events::failure{{errc::cancelled, op, why, false, {}}});
+    events::run_finished over;
+    over.status = events::run_status::cancelled;
+    over.duration_ms = 1000;
+    return on(over);
+  };
+  CHECK(said("run", "cancelled by the user") ==
+        "[RUN] cancelled by the user — 1.0s\n");
+  CHECK(said(asked_elsewhere, "the wrong branch") ==
+        "Stopped from another terminal after 1.0s: the wrong branch.\n");
+}
+
+TEST_CASE("however a person stops a run, it is told in the same words") {
+  for (const auto* why : {"stopped by the user", "cancelled by Ctrl-C"}) {
+    for (const auto level : {verbosity::normal, verbosity::verbose}) {
+      told_run on{level};
+      on(events::failure{{errc::cancelled, "run", why, false, {}}});
+      events::run_finished over;
+      over.status = events::run_status::cancelled;
+      over.duration_ms = 1000;
+      CHECK(on(over) == (level == verbosity::normal
+                             ? "Stopped after 1.0s.\n"
+                             : "[RUN] stopped: 0 steps, 0 tool calls, 0 tokens "
+                               "in, 0 tokens out — 1.0s\n"));
+    }
+  }
 }

@@ -9,6 +9,9 @@ using namespace riffle::cli;
 namespace {
 
 struct lines_of {
+  explicit lines_of(verbosity level = verbosity::normal)
+      : traces{{level, false, true, true}} {}
+
   std::string operator()(events::body body) {
     event x;
     x.seq = ++seq;
@@ -17,7 +20,7 @@ struct lines_of {
     return traces.on(x);
   }
 
-  trace_writer traces{{verbosity::normal, false, true, true}};
+  trace_writer traces;
   std::uint64_t seq = 0;
 };
 
@@ -74,6 +77,43 @@ TEST_CASE("of what was approved here the line of its call says enough") {
   on.traces.approved_here(wanted.proposal);
   resolved.how = events::proposal_outcome::denied;
   CHECK(on(resolved) == "[APPROVAL] bash ls: denied by user\n");
+}
+
+TEST_CASE("below its question an answer repeats nothing of it") {
+  lines_of on{verbosity::verbose};
+  events::approval_required wanted;
+  wanted.proposal = {"prop_1"};
+  wanted.id = {"call_1"};
+  wanted.tool = "bash";
+  wanted.arguments = R"({"command":"touch a"})";
+  events::approval_resolved resolved;
+  resolved.how = events::proposal_outcome::approved;
+  resolved.proposal = wanted.proposal;
+  resolved.id = wanted.id;
+  resolved.by = "user";
+  events::tool_call call;
+  call.id = wanted.id;
+  call.tool = "bash";
+  call.arguments = wanted.arguments;
+  const auto whole = "[CALL] bash {\"command\":\"touch a\"}\n";
+  on(wanted);
+  on.traces.stands_asked(wanted.proposal);
+  CHECK(on(resolved) == "[APPROVAL] bash: approved by user\n");
+  CHECK(on(call).empty());
+  // What was not asked about is told.
+  CHECK(on(call) == whole);
+  // Nobody has seen these arguments in a question.
+  on(wanted);
+  on.traces.stands_asked(wanted.proposal);
+  resolved.arguments = R"({"command":"touch b"})";
+  CHECK(on(resolved) ==
+        "[APPROVAL] bash touch b: approved by user, as changed\n");
+  CHECK(on(call) == whole);
+  // The question stood in another terminal.
+  resolved.arguments.clear();
+  on(wanted);
+  CHECK(on(resolved) == "[APPROVAL] bash touch a: approved by user\n");
+  CHECK(on(call) == whole);
 }
 
 TEST_CASE("a call that waits for approval behind its run is no failure") {

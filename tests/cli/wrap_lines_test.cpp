@@ -33,6 +33,8 @@ TEST_CASE("colours cost no column") {
   CHECK(
       wrap_lines("\x1b[2m[RUN]\x1b[0m \x1b[31mone two\x1b[0m three four", 24) ==
       "\x1b[2m[RUN]\x1b[0m \x1b[31mone two\x1b[0m three\n  four");
+  CHECK(wrap_lines("\x1b[32m    +one two three four\x1b[0m", 23) ==
+        "\x1b[32m    +one two three\n      four\x1b[0m");
 }
 
 TEST_CASE("no row is wider than the terminal, and no word is lost") {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // riffle chat, and riffle alone at a terminal
+#include <algorithm>
 #include <fcntl.h>
 #include <fstream>
 #include <string>
+#include <unistd.h>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -14,6 +16,7 @@
 #include "runtime/cli/commands/conversation.hpp"
 #include "runtime/cli/commands/find_session.hpp"
 #include "runtime/cli/commands/init.hpp"
+#include "runtime/cli/commands/left_lines.hpp"
 #include "runtime/cli/commands/requests.hpp"
 #include "runtime/cli/commands/room.hpp"
 #include "runtime/cli/commands/unfinished.hpp"
@@ -35,6 +38,10 @@ class history_file {
   explicit history_file(const config::config& settings) {
     if (const auto folder = config::data_folder(settings.runtime))
       file_ = *folder / "history";
+  }
+
+  [[nodiscard]] std::filesystem::path beside(const char* name) const {
+    return file_.empty() ? file_ : file_.parent_path() / name;
   }
 
   void load(line_editor& editor) const {
@@ -120,12 +127,34 @@ void tell_unsent(const chat_prompt& prompt, console& io) {
   io.complain(text);
 }
 
+/// What waited when this session's last program was killed is the newest of the
+/// history, and that is said once.
+void offer_left(const left_lines& left, const std::string& session,
+                line_editor& editor, bool color, console& io) {
+  const auto all = left.take(session);
+  if (all.empty()) return;
+  const auto known = editor.history();
+  const bool there = known.size() >= all.size() &&
+                     std::equal(all.rbegin(), all.rend(), known.rbegin());
+  for (const auto& x : all)
+    if (!there) editor.remember(x);
+  const auto text = left_text(all.size());
+  io.say(color ? "\x1b[2m" + text + "\x1b[0m\n" : text + "\n");
+}
+
 /// Until the person leaves; whether a second Ctrl-C said so.
-bool talk_on(conversation& talk, chat_prompt& prompt, const console& io) {
+bool talk_on(conversation& talk, chat_prompt& prompt, left_lines& left,
+             bool color, console& io) {
+  std::string session;
   do {
+    if (session != talk.session_name()) {
+      session = talk.session_name();
+      offer_left(left, session, prompt.editor(), color, io);
+    }
     // Each turn has a Ctrl-C of its own.
     interrupts signals;
     const auto text = prompt.next(signals);
+    left.waiting(session, prompt.queued());
     if (!text || !talk.on(*text, signals)) return false;
     if (signals.asked_to_leave()) return true;
     // Before the next turn's signals: a late Ctrl-C ends no conversation.
@@ -173,8 +202,15 @@ int execute(const chat_command& x, console& io) {
   prompt.complete_with([&](std::string_view before) {
     return complete_chat(before, io.err.columns(), talk.commands_for(before));
   });
-  talk.keep_queued_with([&](const std::string& x) { history.add(x); });
-  const bool leaves = talk_on(talk, prompt, io);
+  left_lines left{history.beside("queued"), ::getpid()};
+  talk.keep_queued_with([&](const std::string& x) {
+    history.add(x);
+    auto all = prompt.queued();
+    all.push_back(x);
+    left.waiting(talk.session_name(), std::move(all));
+  });
+  const bool leaves = talk_on(talk, prompt, left, view.color, io);
+  left.waiting({}, {});
   history.store(prompt.editor());
   if (leaves) return interrupted_by_user;
   tell_unsent(prompt, io);

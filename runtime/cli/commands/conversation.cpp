@@ -8,6 +8,7 @@
 #include "runtime/base/text.hpp"
 #include "runtime/cli/cli.hpp"
 #include "runtime/cli/commands/chat_files.hpp"
+#include "runtime/cli/commands/init.hpp"
 #include "runtime/cli/commands/requests.hpp"
 #include "runtime/cli/commands/room.hpp"
 #include "runtime/cli/commands/unfinished.hpp"
@@ -83,6 +84,9 @@ std::optional<int> conversation::begin(interrupts& signals) {
                     counted(whole->runs.size(), "run") + " so far"
               : "") +
        ". /help shows what can be typed.");
+  if (const auto hint = init_hint(settings_);
+      !whole && !options_.choices.model && !hint.empty())
+    note(hint);
   tell_unusable();
   tell_refused();
   return std::nullopt;
@@ -158,13 +162,16 @@ void conversation::finish_left(interrupts& signals) {
   room_wait room{{}, signals, io_};
   prompt_.pause();
   session_id finished;
+  bool asked = false;
   finish_first(*rt_,
                {.common = options_.common,
                 .show = options_.show,
                 .settings = settings_,
                 .finished = &finished,
+                .asked = &asked,
                 .typed = prompt_.kept_beside_questions()},
                signals, room, io_);
+  if (asked) io_.err.write("\n");
   if (const auto held = prompt_.held(); held > 0) note(text_of_held(held));
   // What a person has just seen is what he goes on with.
   if (session_ || finished.value.empty()) return;
@@ -333,7 +340,6 @@ bool conversation::run_task(run_request asked, interrupts& signals) {
   if (!stopped && status != interrupted_by_user) return true;
   if (signals.asked_to_leave() || prompt_.leaves_later()) return true;
   const auto waits = prompt_.hold_back();
-  if (!stopped && waits == 0) return true;
   note("What it did and said is kept. " +
        (waits == 0 ? "Say how to go on." : text_of_held(waits)));
   return true;

@@ -55,6 +55,11 @@ class conversation {
     keep_queued_ = std::move(f);
   }
 
+  /// The one that the next task goes to; "": none has begun.
+  [[nodiscard]] std::string session_name() const {
+    return session_ ? session_->value : std::string{};
+  }
+
   /// What to say at the end: how to go on.
   [[nodiscard]] std::string farewell() const;
 

@@ -13,6 +13,7 @@
 #include "runtime/cli/terminal/approval_prompt.hpp"
 #include "runtime/cli/terminal/confirm.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/wrap_lines.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/init_text.hpp"
 #include "runtime/config/home.hpp"
@@ -224,7 +225,8 @@ int try_it(const fs::path& file, const usable_provider& from,
                                {"check", service::to_json(name, *found)}};
     x.io.out.write(service::dump(out) + "\n");
   } else if (x.speaks()) {
-    x.io.err.write(model_report_text(name, *found));
+    x.io.err.write(
+        wrap_lines(model_report_text(name, *found), x.io.err.columns()));
   }
   if (found->works()) {
     if (x.speaks())
@@ -284,6 +286,17 @@ void point_to_init(const config::config& settings, const error& x,
                          safe_line(own->file.string(), 4096) + ": remove it, or"
                    : std::string{":"}) +
               " let 'riffle init --here --force' write it anew");
+}
+
+std::string init_hint(const config::config& settings) {
+  const auto model = settings.models.find("default");
+  if (model == settings.models.end() || !names_no_model(settings.origins))
+    return {};
+  const auto* known = config::provider_of(model->second);
+  if (known == nullptr || service::place_in_environment(*known).empty())
+    return {};
+  return "The server is the one in $" + service::place_variable(*known) +
+         ": riffle init chooses among its models.";
 }
 
 int execute(const init_command& command, console& io) {

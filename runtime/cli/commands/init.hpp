@@ -16,6 +16,10 @@ namespace riffle::cli {
 int take_first_steps(const common_options& options,
                      const std::optional<std::string>& model, console& io);
 
+/// What nobody has chosen a model for, at a server of the environment: where it
+/// is chosen. Else empty.
+std::string init_hint(const config::config& settings);
+
 /// Behind an error that these steps may mend: names them.
 void point_to_init(const config::config& settings, const error& x, console& io);
 

@@ -8,6 +8,7 @@
 #include "runtime/cli/commands/model_talk.hpp"
 #include "runtime/cli/terminal/interrupts.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/wrap_lines.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/listing.hpp"
 #include "runtime/config/model_checks.hpp"
@@ -101,7 +102,8 @@ int check(const models_command& x, const config::model_config& model,
     return usage;
   }
   io.out.write(x.common.output == output_kind::text
-                   ? model_report_text(named(x.name, model), *found)
+                   ? wrap_lines(model_report_text(named(x.name, model), *found),
+                                io.out.columns())
                    : service::dump(service::to_json(x.name, *found)) + "\n");
   return found->works() && io.out.good() ? completed : failed;
 }

@@ -88,7 +88,7 @@ int show(const sessions_command& x, const storage::session_snapshot& session,
   const auto gone = all.interrupted();
   if (!gone) return report(gone.error(), io);
   io.out.write(x.common.output == output_kind::text
-                   ? conversation_text(session, *gone)
+                   ? conversation_text(session, *gone, system_wall_time())
                    : service::dump(service::to_json(session, *gone)) + "\n");
   return io.out.good() ? completed : failed;
 }

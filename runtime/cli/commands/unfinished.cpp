@@ -140,6 +140,7 @@ int finish_first(runtime& rt, const next_work& x, interrupts& signals,
     return completed;
   }
   io.say(what + "\n");
+  if (x.asked) *x.asked = true;
   std::vector<answer> answers{{"y", "yes", "[y]es"}, {"n", "no", "[n]o"}};
   if (volley.empty()) answers.push_back({"v", "never", "ne[v]er"});
   const auto given = ask(

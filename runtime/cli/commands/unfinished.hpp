@@ -39,6 +39,8 @@ struct next_work {
   bool stdin_is_taken = false;  ///< nobody can type there
   /// The session of a run that was finished, if that is wanted.
   session_id* finished = nullptr;
+  /// Set where a person was asked, if that is wanted.
+  bool* asked = nullptr;
   /// What was typed and is no answer; nothing: it is forgotten.
   other_typing typed = {};
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "messages/utf8.hpp"
 #include "runtime/cli/markdown/line_kind.hpp"
 #include "runtime/cli/markdown/table.hpp"
 #include "runtime/cli/markdown/text_style.hpp"
@@ -18,6 +19,9 @@ namespace {
 constexpr std::size_t most_rows = 200;
 constexpr std::size_t longest_rule = 40;
 constexpr std::size_t code_indent = 4;
+constexpr std::size_t tab_stop = 8;
+/// A terminal that is no wider marks nothing.
+constexpr std::size_t narrowest = 10;
 
 std::string line_of(std::size_t columns) {
   std::string out;
@@ -72,6 +76,7 @@ std::string markdown::finish(std::size_t columns) {
 
 void markdown::broken(bool below) {
   words_.broken();
+  code_column_ = 0;
   if (below) blank_ = shown_ = false;
 }
 
@@ -99,7 +104,7 @@ std::string_view markdown::take_rest(std::string_view piece) {
   if (place_ == place::whole)
     line_ += part;
   else if (place_ == place::code)
-    append_styled(out_, {}, part);
+    show_code(part);
   else
     show_text(part);
   if (end == piece.size()) return {};
@@ -143,16 +148,17 @@ void markdown::decide_in_fence(bool ended) {
   }
   place_ = place::code;
   shown_ = true;
-  out_ += std::exchange(line_, {});
+  show_code(std::exchange(line_, {}));
 }
 
 void markdown::begin_text(std::string_view line) {
   show_blank();
+  titled_ = false;
   const auto x = head_of(line);
   const bool deep = x.indent >= code_indent && x.quotes == 0 && !listed_;
   if (deep) {  // code without a fence, as it is
     place_ = place::code;
-    out_ += line;
+    show_code(line);
     return;
   }
   if (!x.marker.empty())
@@ -173,6 +179,7 @@ void markdown::end_line() {
   if (was == place::whole) return on_whole_line();
   if (was == place::code) {
     out_ += '\n';
+    code_column_ = 0;
     return;
   }
   if (styled_) show(inline_.end());
@@ -185,8 +192,9 @@ void markdown::on_whole_line() {
   if (!fence_.empty()) {
     if (closes_fence(line)) return close_fence();
     shown_ = true;
-    append_styled(out_, styled_ ? paint_of(line) : "", line);
+    show_code(line, styled_ ? paint_of(line) : "");
     out_ += '\n';
+    code_column_ = 0;
     return;
   }
   if (is_blank_line(line)) {
@@ -198,7 +206,10 @@ void markdown::on_whole_line() {
     table_.push_back(line);
     return on_row();
   }
+  // Whoever wrote it may have left none.
+  if (is_heading(line) && !titled_) blank_ = true;
   show_blank();
+  titled_ = is_heading(line);
   listed_ = false;
   const auto mark = fence_of(line);
   if (!mark.empty()) {
@@ -208,7 +219,7 @@ void markdown::on_whole_line() {
     return show_rule();
   }
   words_.begin({}, {});
-  const bool titled = is_heading(line) && styled_;
+  const bool titled = titled_ && styled_;
   marks_ = titled ? text_marks::heading : text_marks::none;
   show_text(titled ? title_of(line) : std::string_view{line});
   place_ = place::text;
@@ -239,7 +250,7 @@ void markdown::end_table() {
     return;
   }
   show_blank();
-  listed_ = false;
+  listed_ = titled_ = false;
   out_ += table_text(lines, has_head, room(), styled_);
 }
 
@@ -270,6 +281,30 @@ void markdown::show_rule() {
   shown_ = true;
   append_styled(out_, dim(), line_of(std::min(room(), longest_rule)));
   out_ += '\n';
+}
+
+/// What is wider than the terminal goes on behind a mark, as in a diff: nobody
+/// takes a row for a line. By code points, so that it does not matter how the
+/// text was cut.
+void markdown::show_code(std::string_view text, std::string_view paint) {
+  constexpr std::string_view mark = "┊ ";
+  std::string row;
+  while (!text.empty()) {
+    const auto one = text.substr(0, first_character(text).size);
+    const bool tab = one == "\t";
+    const auto width =
+        tab ? tab_stop - code_column_ % tab_stop : columns_of(one);
+    if (columns_ > narrowest && width > 0 && code_column_ + width > room()) {
+      append_styled(out_, paint, std::exchange(row, {}));
+      out_ += '\n';
+      append_styled(out_, dim(), mark);
+      code_column_ = columns_of(mark);
+    }
+    row += one;
+    code_column_ += width;
+    text.remove_prefix(one.size());
+  }
+  append_styled(out_, paint, row);
 }
 
 /// Before each line that is no code; blank lines at the top are none.

@@ -69,6 +69,7 @@ class markdown {
   void show_text(std::string_view text);
   void show(const std::vector<marked_text>& all);
   void show_rule();
+  void show_code(std::string_view text, std::string_view paint = {});
   [[nodiscard]] bool closes_fence(std::string_view line) const;
   [[nodiscard]] bool is_heading(std::string_view line) const;
   [[nodiscard]] std::string_view dim() const;
@@ -82,12 +83,14 @@ class markdown {
   inline_text inline_;
   word_wrap words_;
   std::vector<std::string> table_;
-  bool has_head_ = true;    ///< of the table
-  std::string fence_;       ///< the mark that opened one, or nothing
-  bool diff_ = false;       ///< in the fence
-  bool blank_ = false;      ///< a blank line is due before what follows
-  bool shown_ = false;      ///< something, since the top or a break
-  std::uint8_t marks_ = 0;  ///< of the whole line
+  bool has_head_ = true;         ///< of the table
+  std::string fence_;            ///< the mark that opened one, or nothing
+  bool diff_ = false;            ///< in the fence
+  std::size_t code_column_ = 0;  ///< of a line of code
+  bool blank_ = false;           ///< a blank line is due before what follows
+  bool shown_ = false;           ///< something, since the top or a break
+  bool titled_ = false;          ///< the last line was a heading
+  std::uint8_t marks_ = 0;       ///< of the whole line
   bool goes_on_ = false;  ///< a line that was broken: its blanks indent nothing
   bool listed_ = false;   ///< below an item: deep lines are no code
 };

@@ -222,7 +222,7 @@ dialog_step approval_dialog::choose(std::string_view word,
     auto all = what_it_does(true);
     // It stands right above.
     return shows(!options_.plain && all == what_it_does(false)
-                     ? "This is all of it.\n"
+                     ? "Nothing of it is left out above.\n"
                      : std::move(all));
   }
   if (is_one_of(word, "?", "help") || word == "h") return shows(help());

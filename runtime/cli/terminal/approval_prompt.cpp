@@ -101,6 +101,7 @@ void approval_prompt::ask() {
   if (const auto said = take_up_changes(); !said.empty())
     around_.show(wrap_lines(said, is_plain() ? 0 : options_.columns));
   is_plain() ? show_plain() : draw();
+  if (around_.shown) around_.shown(open_->about().proposal);
 }
 
 void approval_prompt::show_plain() {

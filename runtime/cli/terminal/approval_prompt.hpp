@@ -58,6 +58,8 @@ class approval_prompt {
     std::function<std::string(std::size_t)> beside = {};
     /// Is told what was approved here.
     std::function<void(const proposal_id&)> approved = {};
+    /// Is told whose question stands there.
+    std::function<void(const proposal_id&)> shown = {};
     /// Who decides now, where the person may say so meanwhile.
     std::function<approve()> decides = {};
   };

@@ -108,6 +108,8 @@ class chat_prompt {
   [[nodiscard]] bool leaves_later() const noexcept {
     return leaves_later_ && queue_.empty() && editor_.text().empty();
   }
+  /// What waits for its turn, as it will be sent.
+  [[nodiscard]] std::vector<std::string> queued() const;
   /// What waits and will not be sent any more, as a person sees it.
   [[nodiscard]] std::vector<std::string> unsent() const;
   /// What is typed and what waits, as one line at most; may be empty.

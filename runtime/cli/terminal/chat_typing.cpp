@@ -148,6 +148,12 @@ void chat_prompt::submit() {
   if (!blank) queue_.push_back(std::move(text));
 }
 
+std::vector<std::string> chat_prompt::queued() const {
+  std::vector<std::string> out;
+  for (const auto& x : queue_) out.push_back(editor_.whole(x));
+  return out;
+}
+
 std::vector<std::string> chat_prompt::unsent() const {
   std::vector<std::string> out;
   for (const auto& x : queue_) out.push_back(editor_.shown(x));

@@ -46,7 +46,10 @@ std::string_view first_row(std::string_view line, std::size_t columns) {
 }
 
 void wrap_line(std::string& out, std::string_view line, std::size_t columns) {
-  const auto begin = std::min(line.find_first_not_of(' '), line.size());
+  std::size_t color = 0;  // a colour takes no room before the first word
+  for (std::size_t n = 1; n > 0; color += n) n = color_size(line.substr(color));
+  const auto begin =
+      std::min(line.find_first_not_of(' ', color), line.size()) - color;
   const std::string indent(
       columns > narrowest && begin < columns / 2 ? begin + 2 : 0, ' ');
   auto row = first_row(line, columns);

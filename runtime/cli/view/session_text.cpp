@@ -220,14 +220,27 @@ std::string summary_text(const session_summary& x, wall_time now,
   return fit(out + title + place, columns - 1) + "\n";
 }
 
+namespace {
+
+/// "2026-11-21 14:03 (3 min ago)", of what is older the first alone.
+std::string time_text(wall_time then, std::optional<wall_time> now) {
+  constexpr std::int64_t day_us = 86'400'000'000;
+  const auto at = local_time(then);
+  if (!now || now->us - then.us >= day_us) return at;
+  return at + " (" + ago(then, *now) + ")";
+}
+
+}  // namespace
+
 std::string conversation_text(const storage::session_snapshot& x,
-                              const std::unordered_set<run_id>& interrupted) {
+                              const std::unordered_set<run_id>& interrupted,
+                              std::optional<wall_time> now) {
   std::string out;
   const auto all = calls_of(x);
   for (const auto& r : x.runs) {
     out += (out.empty() ? "" : "\n") + safe_line(r.id.value, 64) + ", " +
-           local_time(r.started) + ", " + service::state_of(r, interrupted) +
-           "\n";
+           time_text(r.started, now) + ", " +
+           service::state_of(r, interrupted) + "\n";
     bool said = false;
     for (auto m : x.messages) {
       if (m.run != r.id) continue;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -47,9 +48,11 @@ std::string short_place(const std::string& folder, const std::string& home);
 
 /// The conversation: each run's task, what the model said, which calls it
 /// made, and how the run ended.
-/// `interrupted`: of its unfinished runs those that nobody works on.
+/// `interrupted`: of its unfinished runs those that nobody works on. `now`: for
+/// who looks at it now, times say also how long ago that was.
 std::string conversation_text(
     const storage::session_snapshot& x,
-    const std::unordered_set<run_id>& interrupted = {});
+    const std::unordered_set<run_id>& interrupted = {},
+    std::optional<wall_time> now = {});
 
 }  // namespace riffle::cli

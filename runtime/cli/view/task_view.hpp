@@ -67,6 +67,10 @@ class task_view {
   void approved_here(const proposal_id& x) {
     if (alone()) traces_.approved_here(x);
   }
+  /// The person has its question before him.
+  void stands_asked(const proposal_id& x) {
+    if (alone()) traces_.stands_asked(x);
+  }
 
   /// Whether its traces fold; else they are lines.
   [[nodiscard]] bool folds() const noexcept { return folds_; }

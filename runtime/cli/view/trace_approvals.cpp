@@ -3,6 +3,7 @@
 // the trace writer.
 #include <utility>
 
+#include "actors/cancel_origin.hpp"
 #include "actors/tools/proposal_texts.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
@@ -20,8 +21,9 @@ constexpr std::size_t longest_name = 60;
 constexpr std::size_t columns_of_tag = 11;  // "[APPROVAL] "
 constexpr std::size_t longest_error = 1000;
 
-/// What 'riffle sessions cancel' gives as its reason, if nobody says another.
-constexpr std::string_view stopped_elsewhere = "cancelled by the user";
+std::string with_period(std::string text) {
+  return text.ends_with('.') ? text : text.append(".");
+}
 
 }  // namespace
 
@@ -40,6 +42,8 @@ std::string trace_writer::on(const events::approval_resolved& x, wall_time) {
   auto about = asked_.extract(x.proposal);
   const bool approved = x.how == events::proposal_outcome::approved;
   const bool here = approved_here_.erase(x.proposal) > 0;
+  const bool stands = stand_asked_.erase(x.proposal) > 0;
+  if (stands && approved && x.arguments.empty()) seen_.insert(x.id);
   if (approved && here && !verbose()) return {};
   // Who approves all of them wants no word about each.
   if (approved && x.by == "--approve all" && !verbose()) return {};
@@ -60,6 +64,9 @@ std::string trace_writer::on(const events::approval_resolved& x, wall_time) {
   if (!x.reason.empty()) out += ": " + safe_line(x.reason, longest_reason);
   if (!approved) denied_.insert(x.id);
   if (!about) return tag("APPROVAL") + out + "\n";
+  if (stands && x.arguments.empty())
+    return tag("APPROVAL") + safe_line(about.mapped().tool, 64) + ": " + out +
+           "\n";
   return tag("APPROVAL") + verdict_name(about.mapped(), x.arguments, out) +
          ": " + out + "\n";
 }
@@ -87,6 +94,7 @@ std::string trace_writer::on(const events::failure& x, wall_time) {
   const bool cancelled = x.err.code == errc::cancelled;
   if (cancelled && options_.level != verbosity::quiet) {
     why_cancelled_ = message;  // a wish is no error: the end says it
+    elsewhere_ = x.err.op == asked_elsewhere;
     return {};
   }
   why_failed_is_told_ = !cancelled;
@@ -109,8 +117,10 @@ std::string trace_writer::short_end(const events::run_finished& x,
                                     : " " + counted(not_begun_, "call") +
                                           (not_begun_ == 1 ? " was" : " were") +
                                           " not begun.";
-  if (why == stopped_elsewhere)
-    return "Stopped from another terminal after " + after + "." + left + "\n";
+  if (elsewhere_)
+    return "Stopped from another terminal after " + after +
+           (why == sessions_command{}.reason ? "." : ": " + with_period(why)) +
+           left + "\n";
   if (is_own_wish(why)) return "Stopped after " + after + "." + left + "\n";
   std::string how{to_string(x.status)};
   if (!why.empty()) how = why.starts_with(how) ? why : how + ", " + why;
@@ -125,7 +135,10 @@ std::string trace_writer::on(const events::run_finished& x, wall_time) {
   if (!verbose()) return short_end(x, why);
   const bool cancelled = x.status == events::run_status::cancelled;
   std::string how{to_string(x.status)};
-  if (!why.empty()) how = why.starts_with(how) ? why : how + ", " + why;
+  if (is_own_wish(why))
+    how = "stopped";
+  else if (!why.empty())
+    how = why.starts_with(how) ? why : how + ", " + why;
   return tag("RUN", !good && !cancelled) + how + ": " +
          counted(x.steps, "step") + ", " + counted(x.tool_calls, "tool call") +
          ", " + counted(x.usage.input_tokens, "token") + " in, " +

@@ -26,31 +26,8 @@ namespace {
 constexpr std::int64_t between_progress_us = 500'000;
 constexpr std::size_t longest_message = 200;
 constexpr std::size_t longest_detail = 1000;
-
-constexpr std::string_view bar = "    ";
-
-/// Each line of a text indented, so that it cannot pass for a trace; not more
-/// lines than a screen has. `cut`: there was more of it. `end`: it is the end
-/// of something, else its beginning.
-std::string screenful(std::string_view text, bool cut = false,
-                      bool end = false) {
-  constexpr std::size_t most = 24;
-  std::vector<std::string> lines;
-  const auto safe = safe_text(text);
-  for_each_line(safe, [&](std::string_view line) {
-    lines.push_back(std::string{bar}.append(line) + "\n");
-  });
-  const auto more = lines.size() - std::min(lines.size(), most);
-  const auto first = lines.begin() + static_cast<std::ptrdiff_t>(more);
-  std::string mark{bar};
-  mark += more == 0 ? "…\n"
-                    : "… " + std::to_string(more) +
-                          (end ? " lines before\n" : " more lines\n");
-  if (more == 0 && !cut) mark.clear();
-  if (end) return std::accumulate(first, lines.end(), mark);
-  lines.resize(lines.size() - more);
-  return std::accumulate(lines.begin(), lines.end(), std::string{}) + mark;
-}
+/// Of a call whose progress is shown: its end has more of it.
+constexpr std::size_t longest_name = 32;
 
 std::string failure_text(const events::tool_result& x, bool verbose) {
   std::string message;
@@ -203,8 +180,9 @@ std::string trace_writer::on(const events::tool_call& x, wall_time at) {
   auto words = words_of(x);
   auto label = spelled(words.on(x.node));
   std::string out;
-  // Of what did not begin its end says so.
-  if (verbose() && x.status == events::call_status::starting) {
+  // Of what did not begin its end says so, and a question has said all of it.
+  if (const bool seen = seen_.erase(x.id) > 0;
+      verbose() && !seen && x.status == events::call_status::starting) {
     const auto& arguments =
         x.arguments.empty() ? x.arguments_text : x.arguments;
     out = tag("CALL") + safe_line(x.tool, 64) + " " +
@@ -212,8 +190,15 @@ std::string trace_writer::on(const events::tool_call& x, wall_time at) {
           "\n";
   }
   open_.insert_or_assign(
-      x.id, open_call{std::move(words), std::move(label), at, !x.node.empty()});
+      x.id, open_call{std::move(words), std::move(label), at, !x.node.empty(),
+                      x.title.empty() ? "Using " + x.tool : x.title});
   return out;
+}
+
+/// The lines of the calls that are open have told it.
+bool trace_writer::is_told(std::string_view status) const {
+  return std::ranges::any_of(
+      open_, [&](const auto& x) { return status.starts_with(x.second.title); });
 }
 
 std::string trace_writer::on(const events::tool_progress& x, wall_time at) {
@@ -230,8 +215,10 @@ std::string trace_writer::on(const events::tool_progress& x, wall_time at) {
                                           node != std::string::npos)
     call.label = spelled(call.words.on(text.substr(node + place.size())));
   call.shown = at;
+  remember(call, text);
   const auto rest = " (" + text + ")";
-  return tag("TOOL") + named(cut(call.label, rest)) + rest + "\n";
+  return tag("TOOL") + named(fit(cut(call.label, rest), longest_name)) + rest +
+         "\n";
 }
 
 /// The work may have been done elsewhere than the call's event said.
@@ -279,25 +266,15 @@ std::string trace_writer::on(const events::tool_result& x, wall_time) {
   if (exited && options_.tails && !verbose()) {
     const auto room = columns_ == 0 ? 200 : std::max<std::size_t>(columns_, 20);
     for (const auto& row :
-         last_rows(x.output, x.truncated, room - bar.size() - 1))
-      out += faint(std::string{bar} + row) + "\n";
+         last_rows(x.output, x.truncated, room - trace_bar.size() - 1))
+      out += faint(std::string{trace_bar} + row) + "\n";
     return out;
   }
   if (!verbose() || told) return out;
   const auto diff = result_diff(x.metadata);
-  return out + (diff.empty() ? screenful(x.output, x.truncated, !good)
-                             : diff_text(diff));
-}
-
-std::string trace_writer::diff_text(std::string_view diff) const {
-  const auto text = screenful(diff);
-  if (!options_.color) return text;
-  std::string out;
-  for_each_line(text, [&](std::string_view line) {
-    const auto paint = paint_of(line.substr(std::min(bar.size(), line.size())));
-    out.append(paint).append(line).append(paint.empty() ? "\n" : "\x1b[0m\n");
-  });
-  return out;
+  return out + (diff.empty()
+                    ? output_text(call ? call.mapped() : open_call{}, x)
+                    : diff_text(diff));
 }
 
 std::string trace_writer::withdrawn() const {
@@ -311,9 +288,11 @@ std::string trace_writer::on(const events::plan_updated& x, wall_time) {
   if (!plan_.empty() && plan.all == plan_) return {};
   plan_ = std::move(plan.all);
   auto out = tag("PLAN") + plan.summary + "\n";
-  const auto room = std::max<std::size_t>(columns_, 40) - bar.size();
+  const auto room = std::max<std::size_t>(columns_, 40) - trace_bar.size();
   for (const auto& step : plan.steps)
-    out.append(bar).append(columns_ == 0 ? step : fit(step, room)).append("\n");
+    out.append(trace_bar)
+        .append(columns_ == 0 ? step : fit(step, room))
+        .append("\n");
   return out;
 }
 
@@ -329,7 +308,7 @@ std::string trace_writer::on(const events::status& x, wall_time) {
     return tag("MODEL") + safe_line(x.text, longest_message) + "\n";
   // A status line has the others, and they would stand within the answer.
   const bool now = is_of_now(x.text) || !open_.empty();
-  if (!verbose() || (!options_.progress && now)) return {};
+  if (!verbose() || (!options_.progress && now) || is_told(x.text)) return {};
   return tag("STATUS") + safe_line(x.text, longest_message) + "\n";
 }
 

@@ -5,6 +5,7 @@
 // clock.
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -17,6 +18,9 @@
 #include "runtime/cli/view/call_text.hpp"
 
 namespace riffle::cli {
+
+/// In front of what is no trace by itself, so that it cannot pass for one.
+inline constexpr std::string_view trace_bar = "    ";
 
 struct trace_options {
   verbosity level = verbosity::normal;
@@ -42,6 +46,9 @@ class trace_writer {
 
   /// The person before this terminal approved it, and sees what it does.
   void approved_here(const proposal_id& x) { approved_here_.insert(x); }
+
+  /// Its question, with all of what it does, stands above what comes next.
+  void stands_asked(const proposal_id& x) { stand_asked_.insert(x); }
 
   /// What waited for the next event, if none comes soon.
   std::string rest() { return std::exchange(wanted_, {}); }
@@ -69,7 +76,13 @@ class trace_writer {
     std::string label;   ///< "read: README.md"
     wall_time shown;     ///< when a line about it was shown last
     bool moves = false;  ///< a node has it, or was to have it
+    std::string title{};
+    std::deque<std::string> told{};  ///< the last lines of its output, as shown
   };
+  static void remember(open_call& call, std::string_view line);
+  [[nodiscard]] bool is_told(std::string_view status) const;
+  [[nodiscard]] std::string output_text(const open_call& call,
+                                        const events::tool_result& x) const;
 
   std::string on(const events::run_started& x, wall_time at);
   std::string on(const events::step_start& x, wall_time at);
@@ -115,12 +128,15 @@ class trace_writer {
   std::unordered_set<call_id> denied_;                 ///< it was said
   std::unordered_map<proposal_id, asked_call> asked_;  ///< not decided
   std::unordered_set<proposal_id> approved_here_;      ///< and not told
-  std::string wanted_;             ///< said unless it is decided at once
-  std::vector<std::string> plan_;  ///< its steps as they were shown
+  std::unordered_set<proposal_id> stand_asked_;        ///< and not decided
+  std::unordered_set<call_id> seen_;  ///< all of them, above, and approved
+  std::string wanted_;                ///< said unless it is decided at once
+  std::vector<std::string> plan_;     ///< its steps as they were shown
   std::string failed_;  ///< why what was tried again had failed, the last time
   std::string last_attempt_;  ///< what comes behind that, if it is the last
   std::string told_;          ///< why the last call failed
   std::string why_cancelled_;
+  bool elsewhere_ = false;  ///< by another process
   bool why_failed_is_told_ = false;
   std::uint64_t not_begun_ = 0;  ///< calls, when the run was ended
   std::string last_error_;       ///< the last lines, if they are an error's

@@ -70,6 +70,10 @@ class work_view {
   void approved_here(const proposal_id& x) {
     for (auto& [task, view] : working_) view.approved_here(x);
   }
+  /// Its question stands at this terminal.
+  void stands_asked(const proposal_id& x) {
+    for (auto& [task, view] : working_) view.stands_asked(x);
+  }
   /// What a person types meanwhile, shown below all else; may be empty.
   void typing(std::string line) {
     if (line != typing_) screen_.hurry();
