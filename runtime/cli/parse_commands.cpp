@@ -149,7 +149,7 @@ void parser::add_proposals() {
     return sub;
   };
   auto* list =
-      add("list", "What waits for a decision, newest first", what::list);
+      add("list", "What waits for a decision, oldest first", what::list);
   add("show", "All of one proposal: what would be done", what::show);
   add_always(*add("approve", "Let it be done", what::approve));
   add("deny", "Do not let it be done", what::deny)

@@ -89,6 +89,28 @@ std::filesystem::path place_of(const storage::proposal_record& what,
   return std::filesystem::path{what.folder} / workspace;
 }
 
+/// Who says yes to all calls reads none of them.
+constexpr std::string_view unread = "/approve all";
+
+/// What a rule may deny only who has read it lets run, as `--approve all` has
+/// it.
+expected<void> check_unread(const auto& parts,
+                            const storage::proposal_record& what) {
+  const auto registry = parts.tools_now();
+  const auto* tool = registry->find(what.tool);
+  if (tool == nullptr) return {};  // its node looks
+  const auto arguments = registry->check(what.tool, what.arguments);
+  if (!arguments) return unexpected{arguments.error()};
+  const auto run = parts.journal->load_run(what.run);
+  if (!run) return unexpected{run.error()};
+  auto settings = parts.config->tools;
+  work_in(settings, place_of(what, *run, settings.defaults.workspace));
+  const auto how = policy_of(**tool, settings, arguments->value);
+  if (!how) return unexpected{how.error()};
+  if (how->in_doubt.empty()) return {};
+  return unexpected{doubtful_call(what.tool, how->in_doubt)};
+}
+
 decision_result queued(front_door& door, decision_result x) {
   door.queue(*x.now);
   x.queued = true;
@@ -231,6 +253,8 @@ expected<bool> decisions::check(storage::decision_record& x) const {
 expected<void> decisions::check_approval(
     const storage::decision_record& x,
     const storage::proposal_record& what) const {
+  if (x.by == unread && what.source == events::proposal_source::tool_call)
+    if (auto ok = check_unread(*parts_, what); !ok) return ok;
   if (x.always != always_scope::none && !what.can_always)
     return unexpected{refused(
         what.id,

@@ -78,7 +78,8 @@ TEST_CASE("what a session changed in files is shown, and taken back") {
   REQUIRE(at.read_next("these may have changed more: bash"));
   ask(at, "/diff old", "old  +1 -1");
   ask(at, "/diff no.cpp",
-      "No call of write or edit has changed no.cpp, but these: made, old.");
+      "No call of write or edit has changed no.cpp; the session changed made, "
+      "old.");
   SECTION("it is asked once, and a no changes nothing") {
     ask(at, "/undo",
         "changed in 2 files: made, old? (a letter and Enter) [y]es, [n]o > ");
@@ -152,14 +153,38 @@ TEST_CASE("a turn that changed nothing costs no /undo of its own") {
     at.type("y\r");
     REQUIRE(at.read_next("Taken back: made, old."));
     CHECK(here.text_of("made") == "first\n");
+    ask(at, "/undo", "Take back what \"first\" changed in 1 file: made?");
+    at.type("n\r");
+    REQUIRE(at.read_next("Nothing was taken back."));
+    const auto& all = at.written();
+    const auto told = all.find("changed nothing");
+    CHECK(all.find("changed nothing", told + 1) == all.npos);
   }
   SECTION("its files are as they were") {
-    here.folder.write("made", "first\n");
-    here.folder.write("old", "one\nmore\n");
-    ask(at, "/undo", "What \"second\" changed is as it was before.");
-    REQUIRE(at.read_next("Taken back: made, old. The model is told"));
-    // `old` is what it was before the first turn, too.
-    REQUIRE(at.read_next("Take back what \"first\" changed in 1 file: made?"));
+    const auto as_before = [&] {
+      here.folder.write("made", "first\n");
+      here.folder.write("old", "one\nmore\n");
+    };
+    const auto asks = [&] {
+      ask(at, "/undo",
+          "What \"second\" changed is as it was before: made, old.");
+      // `old` is what it was before the first turn, too.
+      REQUIRE(
+          at.read_next("Take back what \"first\" changed in 1 file: made?"));
+    };
+    as_before();
+    asks();
+    at.type("n\r");
+    REQUIRE(at.read_next("Nothing was taken back."));
+    // A no is none for all of them.
+    here.folder.write("made", "second\n");
+    here.folder.write("old", "two\nmore\n");
+    ask(at, "/undo",
+        "Take back what \"second\" changed in 2 files: made, old?");
+    at.type("n\r");
+    REQUIRE(at.read_next("Nothing was taken back."));
+    as_before();
+    asks();
     at.type("y\r");
     REQUIRE(at.read_next("Taken back: made, old."));
     CHECK(here.text_of("made").empty());
@@ -170,8 +195,13 @@ TEST_CASE("a turn that changed nothing costs no /undo of its own") {
     at.type("y\r");
     REQUIRE(at.read_next("Taken back: made, old."));
     std::filesystem::remove(here.folder.path() / "made");
-    ask(at, "/undo", "What \"first\" changed is as it was before.");
-    REQUIRE(at.read_next("There is no other change to take back."));
+    ask(at, "/undo", "What \"first\" changed is as it was before: made, old.");
+    REQUIRE(at.read_next("Count it as taken back?"));
+    at.type("n\r");
+    REQUIRE(at.read_next("Nothing was taken back."));
+    ask(at, "/undo", "Count it as taken back?");
+    at.type("y\r");
+    REQUIRE(at.read_next("Taken back: made, old."));
     ask(at, "/undo", "There is no change to take back.");
   }
   CHECK(leave(at) == 0);
@@ -202,7 +232,8 @@ TEST_CASE("the changes of a folder's newest session are asked for by no name") {
   const auto shown = runs(here.folder.path(), {"sessions", "diff"});
   has(shown, "Session tea in " + whole + "\r\n\r\nmade  +1 -0, new\r\n");
   has(runs(here.folder.path(), {"sessions", "diff", "tea", "no.cpp"}),
-      "no call of write or edit has changed no.cpp, but these: made, old");
+      "no call of write or edit has changed no.cpp; the session changed made, "
+      "old");
   has(runs(sub, {"sessions", "diff"}), "has changed a file");
 }
 
@@ -250,7 +281,9 @@ TEST_CASE("who decides is changed beside a question, which that answers") {
     ask(at, "first", "[?] > ");
     at.type("/approve none\r");
     REQUIRE(at.read_next("calls that need your approval are denied"));
-    REQUIRE(at.read_next("Denied, /approve none: "));
+    REQUIRE(at.read_next("denied by /approve none: the user wants no"));
+    REQUIRE(at.read_next("denied by /approve none"));
+    CHECK(at.written().find("Denied, /approve none") == std::string::npos);
     REQUIRE(at.read_next("You said: first"));
     CHECK(here.text_of("made").empty());
     ask(at, "/approve ask", "You are asked about calls");

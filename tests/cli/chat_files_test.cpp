@@ -87,7 +87,14 @@ TEST_CASE("what nobody attached is said as it is") {
     CHECK(said(pipe) == std::string{pipe} +
                             " is a pipe or a device, not a file, so it is "
                             "sent as text");
-  CHECK(said("@you: hello, @me at @noon:3pm").empty());
+  using words = std::vector<std::string>;
+  // These speak to somebody, or are no names at all.
+  CHECK(not_attached("@you: hello") == words{});
+  CHECK(not_attached("@you, (@me:) at @noon:3pm, git log @{u}..") == words{});
+  CHECK(not_attached("@d/you: hello") ==
+        words{"@d/you: there is no such file, so it is sent as text"});
+  CHECK(not_attached("@you and @me") ==
+        words{"no file you: sent as text", "no file me: sent as text"});
 }
 
 TEST_CASE("of a whole file its lines are told") {
@@ -119,6 +126,12 @@ TEST_CASE("what closes a word stands right behind one that was completed") {
         "see @docs/plans.md:1-5");
   CHECK(typed("see @docs/pl", "see @docs/plans.md ", "a") ==
         "see @docs/plans.md a");
+  CHECK(typed("see @docs/pl", "see @docs/plans.md ", ".") ==
+        "see @docs/plans.md .");
+  CHECK(typed("@\"a ", "@\"a b.md\" ", ":2") == "@\"a b.md\":2");
+  // A command's word is closed by its blank alone.
+  CHECK(typed("/sav", "/save ", "./n.md") == "/save ./n.md");
+  CHECK(typed("/sav", "/save ", ":") == "/save :");
   // Nothing was completed.
   CHECK(typed("", "see this ", ":") == "see this :");
   CHECK(typed("see this ", "see this ", ":") == "see this :");

@@ -193,9 +193,8 @@ TEST_CASE("a letter meant for a question is no task, and a task is kept") {
   REQUIRE(x.riffle.read_next("(1 queued"));
   // Before anything can end the program.
   std::ifstream in{x.folder.path() / "data" / "history"};
-  std::string line;
-  CHECK(std::getline(in, line));
-  CHECK(line == "\"then the other file\"");
+  const std::string all{std::istreambuf_iterator<char>{in}, {}};
+  CHECK(all == "\"go\"\n\"y\"\n\"then the other file\"\n");
   x.riffle.type("\x1b[A\x15");
   REQUIRE(x.riffle.read_next(question));
   x.answer_both();

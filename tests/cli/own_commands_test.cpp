@@ -67,12 +67,35 @@ TEST_CASE("a file's head says what it is about, the rest is the task") {
   CHECK(parse_own("---\nfor: ever\n---\n").task.empty());
 }
 
+TEST_CASE("what stands between two rules is a head only where it looks so") {
+  const std::string text = "---\nFirst, look at it.\n---\nThen write.";
+  CHECK(parse_own(text).task == text);
+  const auto listed = parse_own(
+      "---\ndescription: >\n  Of tea,\n  and of milk\n\ntools:\n  - a b\n"
+      "---\nDo it");
+  CHECK(listed.about == "Of tea,");
+  CHECK(listed.task == "Do it");
+  const auto none = parse_own("---\ndescription: |-\nmodel: x\n---\nDo it");
+  CHECK(none.about == "Do it");
+}
+
 TEST_CASE("what is typed behind a command stands in its text, once") {
   CHECK(fill_in("a $ARGUMENTS b $ARGUMENTS", "x $ARGUMENTS") ==
         "a x $ARGUMENTS b x $ARGUMENTS");
   CHECK(fill_in("a $ARGUMENTS.", "") == "a .");
   CHECK(fill_in("a", "x y") == "a\n\nx y");
   CHECK(fill_in("a", "") == "a");
+}
+
+TEST_CASE("what a command becomes has a limit, which is computed first") {
+  std::string task;
+  for (int i = 0; i < 6000; ++i) task += "$ARGUMENTS";
+  CHECK_FALSE(fill_in(task, std::string(60'000, 'x')));
+  CHECK_FALSE(fill_in(task, std::string(170, 'x')));
+  const auto most = fill_in(task, std::string(160, 'x'));
+  REQUIRE(most);
+  CHECK(most->size() == 960'000);
+  CHECK_FALSE(fill_in("a", std::string(most_filled, 'x')));
 }
 
 TEST_CASE("the user's own commands count before those of a folder") {
@@ -84,6 +107,7 @@ TEST_CASE("the user's own commands count before those of a folder") {
   here.own("a__b.md", "none");
   here.own("README.md", "about this folder");
   here.own("note.txt", "none");
+  here.own("Review.md", "of a capital letter");
   here.foreign("review.md", "theirs");
   here.foreign("fix-2_now.md", "theirs");
   const auto all = find_own_commands();
@@ -91,7 +115,10 @@ TEST_CASE("the user's own commands count before those of a folder") {
   CHECK(shown_of(all) == names{"fix-2_now ./.riffle/commands/fix-2_now.md",
                                "review " + (own / "review.md").string()});
   CHECK(all.refused ==
-        names{(own / "a__b.md").string() +
+        names{(own / "Review.md").string() +
+                  " is not used: a command is named with small letters, "
+                  "digits, - and _, a letter first",
+              (own / "a__b.md").string() +
                   " is not used: names with __ are of servers",
               (own / "exit.md").string() + " is not used: /exit is built in",
               (own / "help.md").string() + " is not used: /help is built in",

@@ -310,15 +310,17 @@ TEST_CASE("a person reads what the loss of a call means, in no inner words") {
     x.err = error{errc::interrupted, "dispatch", message};
     return on(x);
   };
-  CHECK(told("the tool's worker was lost: its worker pool failed: no room; its "
-             "outcome is unknown, check before you repeat it") ==
-        "[TOOL] bash: make ✗ interrupted: Riffle lost hold of it while it ran: "
-        "no room; how far it came is unknown: look at what it did before it "
-        "runs again\n");
-  CHECK(told("the tool's worker was lost: its worker and its worker pool "
-             "failed; it was tried 2 times") ==
-        "[TOOL] bash: make ✗ interrupted: Riffle lost hold of it while it ran; "
-        "it was tried 2 times\n");
+  CHECK(
+      told("the tool's worker was lost: its worker pool failed: no room; its "
+           "outcome is unknown, check before you repeat it") ==
+      "[TOOL] bash: make ✗ interrupted: Riffle lost track of it while it ran: "
+      "no room; how far it came is unknown: look at what it did before it "
+      "runs again\n");
+  CHECK(
+      told("the tool's worker was lost: its worker and its worker pool "
+           "failed; it was tried 2 times") ==
+      "[TOOL] bash: make ✗ interrupted: Riffle lost track of it while it ran; "
+      "it was tried 2 times\n");
   CHECK(told("no worker was free within the queue's time limit of 10m "
              "(tools.bash.queue_timeout)") ==
         "[TOOL] bash: make ✗ interrupted: too many other calls of the tool "

@@ -91,3 +91,23 @@ TEST_CASE("however a person stops a run, it is told in the same words") {
     }
   }
 }
+
+TEST_CASE("of a call that never began -v tells its arguments at its end") {
+  told_run on{verbosity::verbose};
+  auto call = made_call("write", "");
+  call.arguments_text = R"({"path": 7})";
+  call.status = events::call_status::not_started;
+  CHECK(on(call).empty());
+  auto end = its_end(outcome::failed, 0);
+  end.attempts = 0;
+  end.err = error{errc::invalid_arguments, "call", "path is no text"};
+  const auto said = on(end);
+  CHECK(said.starts_with("[CALL] write {"));
+  CHECK(said.find("7}\n[TOOL] write") != said.npos);
+  call.id = end.id = {"call_2"};
+  call.arguments = R"({"path":"a.txt"})";
+  end.how = outcome::denied;
+  end.err = error{errc::approval_denied, "call", "a rule denies it"};
+  on(call);
+  CHECK(on(end).starts_with("[CALL] write {\"path\":\"a.txt\"}\n[TOOL] "));
+}

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
 // riffle chat, and riffle alone at a terminal
 #include <algorithm>
+#include <chrono>
+#include <deque>
 #include <fcntl.h>
 #include <fstream>
 #include <string>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 
@@ -32,7 +37,20 @@ namespace riffle::cli {
 
 namespace {
 
+/// How many stand behind the others; as many may be gone at the front.
+std::size_t added(const std::deque<std::string>& before,
+                  const std::deque<std::string>& now) {
+  std::size_t n = now.size() - std::min(now.size(), before.size());
+  const auto is_old = [&](std::size_t kept) {
+    return std::equal(now.begin(), now.end() - (now.size() - kept),
+                      before.end() - kept, before.end());
+  };
+  while (n < now.size() && !is_old(now.size() - n)) ++n;
+  return n;
+}
+
 /// What was typed in other conversations: a JSON text a line, the user's own.
+/// All that are open add to it, and none takes away what another one has added.
 class history_file {
  public:
   explicit history_file(const config::config& settings) {
@@ -44,47 +62,77 @@ class history_file {
     return file_.empty() ? file_ : file_.parent_path() / name;
   }
 
-  void load(line_editor& editor) const {
+  void load(line_editor& editor) {
+    if (std::error_code none; !std::filesystem::exists(file_, none)) return;
+    const auto mine = locked();
     std::ifstream in{file_};
-    for (std::string line; std::getline(in, line);) {
+    std::deque<std::string> lines;
+    std::size_t read = 0;
+    for (std::string line; std::getline(in, line); ++read) {
+      lines.push_back(std::move(line));
+      if (lines.size() > line_editor::most_entries) lines.pop_front();
+    }
+    for (const auto& line : lines) {
       const auto x = nlohmann::json::parse(line, nullptr, false);
       if (x.is_string()) editor.remember(x.get<std::string>());
     }
+    known_ = editor.history();
+    if (mine.get() >= 0 && read > lines.size()) trim(lines);
   }
 
-  /// What waits to be sent, before something can end this program. What is too
-  /// long for a history is none.
-  void add(const std::string& text) const {
-    constexpr std::size_t longest = 16u << 10;
-    if (text.size() > longest) return;
-    using json = nlohmann::json;
-    const auto line =
-        json(text).dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
-    const unique_fd out{
-        ::open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)};
+  /// What was typed since it was called last, before something can end this
+  /// program.
+  void add_typed(const line_editor& editor) {
+    auto all = editor.history();
+    const auto n = added(known_, all);
+    if (n == 0) return;
+    std::string lines;
+    for (auto i = all.size() - n; i < all.size(); ++i)
+      lines += nlohmann::json(all[i]).dump(
+                   -1, ' ', false, nlohmann::json::error_handler_t::replace) +
+               "\n";
+    known_ = std::move(all);
     // In one piece: others may add to it, too.
-    if (out.get() >= 0) write_all(out.get(), line);
+    if (const auto out = locked(); out.get() >= 0) write_all(out.get(), lines);
   }
 
-  void store(const line_editor& editor) const {
-    std::error_code problem;
-    if (!std::filesystem::exists(file_.parent_path(), problem)) return;
+ private:
+  /// The file, open at its end; others wait, as long as this takes them.
+  [[nodiscard]] unique_fd locked() const {
+    constexpr int most = 40;
+    constexpr auto between = std::chrono::milliseconds{5};
+    for (int i = 0;; ++i) {
+      unique_fd out{::open(file_.c_str(),
+                           O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)};
+      if (out.get() < 0) return out;
+      const bool mine = ::flock(out.get(), LOCK_EX | LOCK_NB) == 0;
+      struct stat opened{};
+      struct stat named{};
+      const bool still = ::fstat(out.get(), &opened) == 0 &&
+                         ::stat(file_.c_str(), &named) == 0 &&
+                         opened.st_ino == named.st_ino;
+      // Who holds it for so long does not do what this program does.
+      if ((mine && still) || i == most) return out;
+      std::this_thread::sleep_for(between);
+    }
+  }
+
+  /// While it is locked: the newest lines alone take its place.
+  void trim(const std::deque<std::string>& lines) const {
     using enum std::filesystem::perms;
+    std::error_code problem;
     const auto fresh = file_.string() + ".new";
     {
       std::ofstream out{fresh, std::ios::trunc};
       std::filesystem::permissions(fresh, owner_read | owner_write, problem);
-      using json = nlohmann::json;
-      for (const auto& x : editor.history())
-        out << json(x).dump(-1, ' ', false, json::error_handler_t::replace)
-            << '\n';
+      for (const auto& x : lines) out << x << '\n';
       if (!out.flush()) return;
     }
     std::filesystem::rename(fresh, file_, problem);
   }
 
- private:
   std::filesystem::path file_;
+  std::deque<std::string> known_;  ///< what the file has of the editor
 };
 
 int no_terminal(console& io) {
@@ -143,8 +191,8 @@ void offer_left(const left_lines& left, const std::string& session,
 }
 
 /// Until the person leaves; whether a second Ctrl-C said so.
-bool talk_on(conversation& talk, chat_prompt& prompt, left_lines& left,
-             bool color, console& io) {
+bool talk_on(conversation& talk, chat_prompt& prompt, history_file& history,
+             left_lines& left, bool color, console& io) {
   std::string session;
   do {
     if (session != talk.session_name()) {
@@ -155,6 +203,7 @@ bool talk_on(conversation& talk, chat_prompt& prompt, left_lines& left,
     interrupts signals;
     const auto text = prompt.next(signals);
     left.waiting(session, prompt.queued());
+    history.add_typed(prompt.editor());
     if (!text || !talk.on(*text, signals)) return false;
     if (signals.asked_to_leave()) return true;
     // Before the next turn's signals: a late Ctrl-C ends no conversation.
@@ -190,7 +239,7 @@ int execute(const chat_command& x, console& io) {
     return report(chosen.error(), io);
   choose_log_level(options.common.level, *settings);
 
-  const history_file history{*settings};
+  history_file history{*settings};
   history.load(prompt.editor());
   conversation talk{options, named, std::move(*settings), prompt, io};
   {
@@ -204,14 +253,14 @@ int execute(const chat_command& x, console& io) {
   });
   left_lines left{history.beside("queued"), ::getpid()};
   talk.keep_queued_with([&](const std::string& x) {
-    history.add(x);
+    history.add_typed(prompt.editor());
     auto all = prompt.queued();
     all.push_back(x);
     left.waiting(talk.session_name(), std::move(all));
   });
-  const bool leaves = talk_on(talk, prompt, left, view.color, io);
+  const bool leaves = talk_on(talk, prompt, history, left, view.color, io);
   left.waiting({}, {});
-  history.store(prompt.editor());
+  history.add_typed(prompt.editor());
   if (leaves) return interrupted_by_user;
   tell_unsent(prompt, io);
   const auto how = talk.farewell();

@@ -128,12 +128,25 @@ class conversation {
   void output(const std::string& which);
   void diff(const std::string& file);
   void undo(interrupts& signals);
-  void take_back(const storage::run_record& run, const session_changes& turn,
+  /// A turn whose files are, or are to be, as before it.
+  struct undone_turn {
+    run_id run{};
+    std::string name{};
+    std::vector<std::string> files{};
+  };
+  static std::vector<std::string> files_of(std::span<const undone_turn> all);
+  static std::string as_before(std::span<const undone_turn> all);
+  void tell_idle(const std::vector<const storage::run_record*>& x);
+  void take_back(const std::vector<undone_turn>& x, const session_changes& turn,
                  const std::vector<tools::earlier_file>& files,
                  const std::filesystem::path& workspace, interrupts& signals);
-  /// False: it is not on record.
-  bool record_taken_back(const session_snapshot& whole, const run_id& run,
-                         const session_changes& turn);
+  void count_as_taken_back(const std::vector<undone_turn>& x,
+                           interrupts& signals);
+  std::optional<session_snapshot> agreed_undo(const std::string& question,
+                                              const std::vector<undone_turn>& x,
+                                              interrupts& signals);
+  void record_taken_back(const session_snapshot& whole,
+                         const std::vector<undone_turn>& x);
   void context();
   void cost();
   void compact(interrupts& signals);
@@ -154,6 +167,7 @@ class conversation {
   std::optional<session_id> session_;
   std::optional<std::vector<std::string>> prompts_;  ///< once asked for
   std::set<std::string> own_seen_;  ///< texts of a folder's commands
+  std::set<run_id> idle_told_;      ///< turns that changed nothing
   bool works_ = false;              ///< a run does …
   bool asks_ = false;               ///< … and began with a person to ask
   std::uint64_t seen_ = 0;        ///< runs of the session that the person knows

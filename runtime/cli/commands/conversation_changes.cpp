@@ -106,12 +106,12 @@ std::string name_of(const storage::run_record& run) {
   return "\"" + safe_line(run.task, 60) + "\"";
 }
 
-std::string question_of(const storage::run_record& run,
+std::string question_of(const std::string& turn,
                         const std::vector<tools::earlier_file>& files) {
   constexpr std::size_t most = 5;
   std::vector<std::string> names;
   for (const auto& one : files) names.push_back(safe_line(one.path, 60));
-  return "Take back what " + name_of(run) + " changed in " +
+  return "Take back what " + turn + " changed in " +
          counted(names.size(), "file") + ": " + join_some(names, most) + "?";
 }
 
@@ -131,6 +131,23 @@ std::vector<std::string> names_of(const session_changes& turn) {
 }
 
 }  // namespace
+
+std::vector<std::string> conversation::files_of(
+    std::span<const undone_turn> all) {
+  std::vector<std::string> out;
+  for (const auto& one : all)
+    for (const auto& file : one.files)
+      if (std::ranges::find(out, file) == out.end()) out.push_back(file);
+  return out;
+}
+
+std::string conversation::as_before(std::span<const undone_turn> all) {
+  constexpr std::size_t most = 5;
+  return "What " +
+         (all.size() == 1 ? all[0].name : counted(all.size(), "turn")) +
+         " changed is as it was before: " + join_some(files_of(all), most) +
+         ".";
+}
 
 void conversation::diff(const std::string& file) {
   const auto whole = snapshot();
@@ -158,7 +175,7 @@ void conversation::diff(const std::string& file) {
 }
 
 /// Of the newest turn that changed something which stands: all of it or none.
-/// Turns above it whose files are as they were cost no further `/undo`.
+/// Turns above it whose files are as they were go with it.
 void conversation::undo(interrupts& signals) {
   const auto whole = snapshot();
   const auto all = whole ? rt_->file_changes(*whole) : session_changes{};
@@ -170,6 +187,8 @@ void conversation::undo(interrupts& signals) {
     return note(
         "A run of this session has not ended: 'riffle sessions resume " +
         short_id(session_->value) + "' finishes it, '… forget' ends it.");
+  std::vector<const storage::run_record*> idle;
+  std::vector<undone_turn> undone;  // by hand, or before a kill
   for (const auto* run : turns) {
     if (const auto here = service::check_folder(
             folder_of(*run), "session " + short_id(session_->value));
@@ -177,69 +196,107 @@ void conversation::undo(interrupts& signals) {
       return complain(here.error());
     const auto turn = only_of(*all, run->id);
     if (changed_nothing(turn)) {
-      note(name_of(*run) + " changed nothing: what it wrote was there before.");
+      idle.push_back(run);
       continue;
     }
     const auto workspace = place_of(*run, settings_);
     const auto plan = undo_of(turn, workspace);
-    for (const auto& x : plan.problems) note(safe_line(x, 300));
-    if (!plan.problems.empty())
+    if (!plan.problems.empty()) {
+      for (const auto& x : plan.problems) note(safe_line(x, 300));
       return note(
           "Nothing was taken back: it is all of a turn, or none of it.");
-    if (!plan.files.empty())
-      return take_back(*run, turn, plan.files, workspace, signals);
-    // By hand, or before a kill: on record it is now.
-    note("What " + name_of(*run) + " changed is as it was before.");
-    if (!record_taken_back(*whole, run->id, turn)) return;
+    }
+    undone.push_back({run->id, name_of(*run), names_of(turn)});
+    if (plan.files.empty()) continue;
+    tell_idle(idle);
+    return take_back(undone, turn, plan.files, workspace, signals);
   }
+  tell_idle(idle);
+  if (!undone.empty()) return count_as_taken_back(undone, signals);
   note("There is no " + std::string{turns.empty() ? "" : "other "} +
        "change to take back.");
 }
 
-void conversation::take_back(const storage::run_record& run,
+/// Of turns that changed nothing, once.
+void conversation::tell_idle(const std::vector<const storage::run_record*>& x) {
+  std::string name;
+  std::size_t n = 0;
+  for (const auto* run : x) {
+    if (!idle_told_.insert(run->id).second) continue;
+    if (n++ == 0) name = name_of(*run);
+  }
+  if (n == 1)
+    note(name + " changed nothing: what it wrote was there before.");
+  else if (n > 1)
+    note(counted(n, "turn") +
+         " changed nothing: what they wrote was there before.");
+}
+
+/// `x`: the last of them has `files`, the others are as they were before.
+void conversation::take_back(const std::vector<undone_turn>& x,
                              const session_changes& turn,
                              const std::vector<tools::earlier_file>& files,
                              const std::filesystem::path& workspace,
                              interrupts& signals) {
-  const auto before = snapshot();
-  for (const auto& x : files) write(colored_diff(x.diff, color_));
+  const auto above = std::span{x}.first(x.size() - 1);
+  if (!above.empty())
+    note(as_before(above) + " With your yes it counts as taken back, too.");
+  for (const auto& one : files) write(colored_diff(one.diff, color_));
   if (const auto more = others_text(turn.others); !more.empty()) note(more);
-  prompt_.pause();
-  const held_log log{io_.log};
-  const auto stopped = [&] { return signals.asked_to_stop(); };
-  if (!confirm(question_of(run, files), prompt_.keyboard(), stopped, io_, {},
-               prompt_.kept_beside_questions()))
-    return note("Nothing was taken back.");
-  // The question may have stood for long.
-  const auto now = snapshot();
-  if (!before || !now || now->runs.back().id != before->runs.back().id ||
-      is_in(run.id, service::taken_back_of(now->state).runs))
-    return note("The session went on elsewhere: nothing was taken back.");
+  const auto now = agreed_undo(question_of(x.back().name, files), x, signals);
+  if (!now) return;
   if (const auto done = tools::put_back(workspace, files); !done)
     return io_.complain(done.error() + ": the turn was not taken back");
   // Until it is on record it can be done again, as after a kill.
-  record_taken_back(*now, run.id, turn);
+  record_taken_back(*now, x);
 }
 
-bool conversation::record_taken_back(const session_snapshot& whole,
-                                     const run_id& run,
-                                     const session_changes& turn) {
-  const auto names = names_of(turn);
-  // A turn above it may have been added by the same `/undo`.
-  const auto now = snapshot();
-  const auto act =
-      service::with(service::taken_back_of(now ? now->state : whole.state), run,
-                    whole.runs.back().id, names);
+/// Nothing has to be done for it.
+void conversation::count_as_taken_back(const std::vector<undone_turn>& x,
+                                       interrupts& signals) {
+  const auto now =
+      agreed_undo(as_before(x) + " Count it as taken back?", x, signals);
+  if (now) record_taken_back(*now, x);
+}
+
+/// The session as it is behind a yes; nothing: it was none, or does not count.
+std::optional<session_snapshot> conversation::agreed_undo(
+    const std::string& question, const std::vector<undone_turn>& x,
+    interrupts& signals) {
+  const auto before = snapshot();
+  prompt_.pause();
+  const held_log log{io_.log};
+  const auto stopped = [&] { return signals.asked_to_stop(); };
+  if (!confirm(question, prompt_.keyboard(), stopped, io_, {},
+               prompt_.kept_beside_questions())) {
+    note("Nothing was taken back.");
+    return std::nullopt;
+  }
+  // The question may have stood for long.
+  auto now = snapshot();
+  const auto done = now ? service::taken_back_of(now->state) : taken_back{};
+  const bool same =
+      before && now && now->runs.back().id == before->runs.back().id &&
+      std::ranges::none_of(
+          x, [&](const undone_turn& one) { return is_in(one.run, done.runs); });
+  if (same) return now;
+  note("The session went on elsewhere: nothing was taken back.");
+  return std::nullopt;
+}
+
+void conversation::record_taken_back(const session_snapshot& whole,
+                                     const std::vector<undone_turn>& x) {
+  auto act = service::taken_back_of(whole.state);
+  for (const auto& one : x)
+    act = service::with(act, one.run, whole.runs.back().id, one.files);
   if (const auto kept = record(*rt_, *session_, act); !kept) {
     complain(kept.error());
-    note(
+    return note(
         "The files are as before that turn, which is not on record: "
         "/undo puts it there.");
-    return false;
   }
-  note("Taken back: " + join_some(names, 10) +
+  note("Taken back: " + join_some(files_of(x), 10) +
        ". The model is told of it with your next task.");
-  return true;
 }
 
 }  // namespace riffle::cli

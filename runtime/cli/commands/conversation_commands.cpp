@@ -221,6 +221,13 @@ void conversation::choose_approval(const std::string& who) {
            ? "From here calls that need your approval are denied. /approve ask "
              "ends it."
            : "You are asked about calls as the configuration has it.");
+  const auto allowed = works_ && asks_ && now == approve::none
+                           ? rt_->grants(session_)
+                           : std::vector<grant_record>{};
+  if (allowed && !allowed->empty())
+    note(
+        "What you allowed for always still runs in this run, without a "
+        "question; Ctrl-C stops it.");
   if (works_ && !asks_)
     note(
         "The run that works now goes on as it began; this holds from your "

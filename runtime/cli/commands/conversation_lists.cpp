@@ -53,12 +53,13 @@ void conversation::show_sessions() {
 }
 
 std::optional<std::string> conversation::on_typed(const std::string& text) {
-  constexpr std::string_view keys = "ynaevs";
+  constexpr std::string_view keys = "ynaevs?";
   const auto line = trimmed(text);
   const bool letter = line.size() == 1 && keys.find(line[0]) != keys.npos;
   if (letter && session_ && !question_elsewhere(*rt_, *session_).empty())
     return "\"" + std::string{line} +
-           "\" was no answer: press the key alone, without Enter.\n";
+           "\" was no answer: press the key alone, without Enter; Tab goes to "
+           "the question.\n";
   auto shown = answer(text);
   if (!shown && keep_queued_) keep_queued_(text);
   return shown;

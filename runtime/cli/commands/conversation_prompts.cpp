@@ -126,7 +126,17 @@ bool conversation::run_own(const chat_line& x, interrupts& signals) {
     complain(text.error());
     return true;
   }
-  const auto task = fill_in(text->task, x.rest);
+  const auto filled = fill_in(text->task, x.rest);
+  if (!filled) {
+    complain({errc::invalid_request, "chat",
+              "/" + x.word + " with that text would be larger than " +
+                  size_text(most_filled) +
+                  ": it names $ARGUMENTS too often for so long a text; attach "
+                  "a file instead (@PATH)"});
+    prompt_.give_back();
+    return true;
+  }
+  const auto& task = *filled;
   std::vector<std::string> out;
   if (found->of_folder) {
     if (own_seen_.insert(found->shown + text->task).second)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -106,10 +107,17 @@ std::string why_none(const std::string& word) {
   return {};
 }
 
-/// Nothing about it says that a file is meant.
-named_part word_alone(const std::string& word) {
-  if (word.empty()) return {};
-  return {{}, "no file " + safe_line(word, 100) + ": sent as text", true};
+/// Nothing but its '@' says that a file is meant; a mistyped name is told all
+/// the same. "@you: …" and "@you, …" speak to somebody, "@{u}" is no name.
+named_part word_alone(const std::string& word, const std::string& bare) {
+  const bool named = !bare.empty() && std::ranges::all_of(bare, [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return std::isalnum(byte) != 0 || c == '-' || c == '_' || byte >= 0x80;
+  });
+  const auto behind = word.substr(bare.size());
+  const bool speaks = behind.starts_with(':') || behind.starts_with(',');
+  if (!named || speaks) return {};
+  return {{}, "no file " + safe_line(bare, 100) + ": sent as text", true};
 }
 
 expected<std::string> no_line(const file_part& x) {
@@ -189,7 +197,7 @@ named_part find_part(const std::string& word) {
                                 std::string_view{bare}.substr(colon + 1)))
       return {std::move(part)};
   auto why = why_none(bare);
-  return why.empty() ? word_alone(bare) : named_part{{}, std::move(why)};
+  return why.empty() ? word_alone(word, bare) : named_part{{}, std::move(why)};
 }
 
 std::string shown(const file_part& x) {

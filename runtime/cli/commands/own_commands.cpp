@@ -54,8 +54,11 @@ own_command command_in(const source& x, const std::string& name) {
   return {name, x.folder / file, x.shown + "/" + file, x.foreign};
 }
 
-/// Why no file may have this name; empty: it may.
+/// Why no command may have this name; empty: it may.
 std::string why_taken(const std::string& name) {
+  if (!is_command_word(name))
+    return "a command is named with small letters, digits, - and _, a letter "
+           "first";
   if (is_built_in(name)) return "/" + name + " is built in";
   if (name.find("__") != name.npos) return "names with __ are of servers";
   return {};
@@ -75,8 +78,11 @@ void add_from(const source& from, own_commands& to) {
        !problem && at != fs::directory_iterator{} && n < most_entries;
        at.increment(problem), ++n) {
     const auto& file = at->path();
-    if (file.extension() == ending && is_command_word(file.stem().string()))
-      names.push_back(file.stem().string());
+    const auto name = file.stem().string();
+    // What explains a folder, or is hidden, is meant for no command.
+    if (file.extension() == ending && name != "README" &&
+        !name.starts_with('.'))
+      names.push_back(name);
   }
   std::ranges::sort(names);
   for (const auto& name : names) {
@@ -118,7 +124,7 @@ own_commands find_own_commands() {
 }
 
 std::optional<own_command> find_own_command(const std::string& name) {
-  if (!is_command_word(name) || !why_taken(name).empty()) return std::nullopt;
+  if (!why_taken(name).empty()) return std::nullopt;
   for (const auto& from : sources()) {
     auto one = command_in(from, name);
     std::error_code gone;

@@ -41,6 +41,9 @@ std::string gone_text(events::proposal_outcome how) {
   }
 }
 
+/// Nobody reads what it approves: see `decisions`.
+constexpr const char* by_approve_all = "/approve all";
+
 /// Why a decision does not hold: its call is asked about anew.
 bool is_asked_again(std::string_view reason) {
   return reason == stale_reason || reason == unseen_reason;
@@ -161,7 +164,7 @@ bool approval_prompt::is_covered(const storage::proposal_record& what) {
 }
 
 /// The person has said what holds for all; not of what he is about to change,
-/// or to say why not.
+/// or to say why not. What a rule may deny nobody has read then.
 bool approval_prompt::decided_for_all() {
   const auto who = around_.decides ? around_.decides() : approve::ask;
   const auto about = waiting_.front();
@@ -170,17 +173,23 @@ bool approval_prompt::decided_for_all() {
     return false;
   decision x;
   x.approved = who == approve::all;
-  const bool approves = x.approved;
-  if (!approves) x.reason = "the user wants no such call now (/approve none)";
+  x.by = x.approved ? by_approve_all : "/approve none";
+  if (!x.approved) x.reason = "the user wants no such call now";
   x.digest = about.digest;
-  const auto done = around_.rt.decide(about.proposal, std::move(x));
+  auto done = around_.rt.decide(about.proposal, x);
+  if (x.approved && !done && done.error().code == errc::approval_denied) {
+    x.approved = false;
+    x.reason = done.error().message;
+    done = around_.rt.decide(about.proposal, x);
+  }
   if (!done || done->verdict != decision_verdict::accepted) {
     asks_still_ = about.proposal;
     return false;
   }
-  if (approves && around_.approved) around_.approved(about.proposal);
-  close((approves ? "Not asked, /approve all: " : "Denied, /approve none: ") +
-        safe_line(about.title, 200));
+  if (x.approved && around_.approved) around_.approved(about.proposal);
+  // The log says of a denial by whom it is, and why.
+  close(x.approved ? "Not asked, /approve all: " + safe_line(about.title, 200)
+                   : "");
   return true;
 }
 

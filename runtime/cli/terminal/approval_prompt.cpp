@@ -181,8 +181,12 @@ void approval_prompt::look(std::chrono::milliseconds limit) {
   if (!open_) {
     // A log that is shown from its beginning holds what was decided long ago.
     const auto found = known();
-    if (found &&
-        (found->decided || is_covered(found->what) || is_answered(found->what)))
+    // What was said before counts, unless no call at all is wanted now.
+    const bool none = around_.decides && around_.decides() == approve::none;
+    const auto is_settled = [&](const storage::proposal_record& x) {
+      return !none && (is_covered(x) || is_answered(x));
+    };
+    if (found && (found->decided || is_settled(found->what)))
       return waiting_.pop_front();
   }
   if (decided_for_all()) return;

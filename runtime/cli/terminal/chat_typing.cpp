@@ -143,9 +143,9 @@ void chat_prompt::submit() {
     return;
   }
   auto text = editor_.take_marked();
-  if (answer(editor_.whole(text))) return;
   const bool blank = text.find_first_not_of(" \t\n") == std::string::npos;
-  if (!blank) queue_.push_back(std::move(text));
+  if (blank || answer(editor_.whole(text))) return;
+  queue_.push_back(std::move(text));
 }
 
 std::vector<std::string> chat_prompt::queued() const {

@@ -77,8 +77,9 @@ std::string no_editor() {
   for (const char* name : {"VISUAL", "EDITOR"})
     if (const char* set = std::getenv(name); set != nullptr && *set != '\0')
       return std::string{name} + " names \"" + safe_line(set, 100) +
-             "\", and there is no such program: export " + name + "=nano, say";
-  return "there is no editor: export EDITOR=nano, say";
+             "\", and there is no such program; for example: export " + name +
+             "=nano";
+  return "there is no editor; for example: export EDITOR=nano";
 }
 
 /// A shell in a process group of its own, in the terminal's foreground.

@@ -103,8 +103,8 @@ std::string unchanged_text(std::string_view file,
   for (const auto& x : all) names.push_back(safe_line(x.path, longest_path));
   const std::string none = "no call of write or edit has changed ";
   if (file.empty() || names.empty()) return none + "a file";
-  return none + safe_line(file, longest_path) +
-         ", but these: " + join_some(names, most_listed);
+  return none + safe_line(file, longest_path) + "; the session changed " +
+         join_some(names, most_listed);
 }
 
 std::string others_text(const std::vector<other_call>& others) {

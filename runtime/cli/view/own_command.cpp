@@ -23,19 +23,41 @@ std::string_view next_line(std::string_view& text) {
   return trimmed(line);
 }
 
-/// Takes the head off, if it has an end; what it says the text is about.
+/// "key: value", or what goes on with the line above it.
+bool is_of_head(std::string_view raw) {
+  if (raw.starts_with(' ') || raw.starts_with('\t') || trimmed(raw).empty())
+    return true;
+  const auto key = raw.substr(0, raw.find(':'));
+  return key.size() < raw.size() && !key.empty() &&
+         key.find_first_of(" \t") == key.npos;
+}
+
+/// What stands behind the key: of a text below it (">", "|") its first line.
+std::string_view value_of(std::string_view behind, std::string_view rest) {
+  constexpr std::string_view begins_below = ">|";
+  const auto value = trimmed(behind);
+  const bool below = !value.empty() && value.size() <= 2 &&
+                     begins_below.find(value.front()) != begins_below.npos;
+  if (!below) return trimmed(value, " \t\"'");
+  const bool indented = rest.starts_with(' ') || rest.starts_with('\t');
+  return indented ? next_line(rest) : std::string_view{};
+}
+
+/// Takes the head off, if it is one; what it says the text is about.
 std::string_view take_head(std::string_view& text) {
   auto rest = text;
   if (next_line(rest) != fence) return {};
   std::string_view about;
   while (!rest.empty()) {
+    const auto raw = rest.substr(0, rest.find('\n'));
     const auto line = next_line(rest);
     if (line == fence) {
       text = rest;
       return about;
     }
-    if (line.starts_with(description))
-      about = trimmed(line.substr(description.size()), " \t\"'");
+    if (!is_of_head(raw)) return {};
+    if (raw.starts_with(description))
+      about = value_of(raw.substr(description.size()), rest);
   }
   return {};
 }
@@ -59,16 +81,23 @@ own_text parse_own(std::string_view file) {
           std::string{trimmed(file)}};
 }
 
-std::string fill_in(std::string_view task, std::string_view arguments) {
+std::optional<std::string> fill_in(std::string_view task,
+                                   std::string_view arguments) {
+  std::size_t marks = 0;
+  for (auto at = task.find(mark); at != task.npos;
+       at = task.find(mark, at + mark.size()))
+    ++marks;
+  const auto times = std::max<std::size_t>(marks, 1);
+  if (task.size() > most_filled ||
+      arguments.size() > (most_filled - task.size()) / times)
+    return std::nullopt;
   std::string out;
-  bool named = false;
   for (auto at = task.find(mark); at != task.npos; at = task.find(mark)) {
     out.append(task.substr(0, at)).append(arguments);
     task.remove_prefix(at + mark.size());
-    named = true;
   }
   out += task;
-  if (!named && !arguments.empty()) out.append("\n\n").append(arguments);
+  if (marks == 0 && !arguments.empty()) out.append("\n\n").append(arguments);
   return out;
 }
 
@@ -82,7 +111,7 @@ std::string own_help_text(std::span<const own_help> all) {
   }
   if (all.size() > most_own_listed)
     out += "  … " + std::to_string(all.size() - most_own_listed) +
-           " more of your own: / and Tab lists them\n";
+           " more: type / and a letter, then Tab\n";
   return out;
 }
 

@@ -5,6 +5,7 @@
 // texts say. Pure.
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,12 +18,18 @@ struct own_text {
   std::string task{};   ///< without the head
 };
 
-/// A head is lines between two of "---", as other programs write them.
+/// A head is lines between two of "---", as other programs write them: each is
+/// "key: value", blank or indented. Else it is part of the text.
 own_text parse_own(std::string_view file);
 
+/// What a command sends has at most so many bytes.
+inline constexpr std::size_t most_filled = 1u << 20;
+
 /// The task with `arguments` in the place of each $ARGUMENTS; behind it, if it
-/// has none.
-std::string fill_in(std::string_view task, std::string_view arguments);
+/// has none. Nothing, and nothing is built: it would have more than
+/// `most_filled`.
+std::optional<std::string> fill_in(std::string_view task,
+                                   std::string_view arguments);
 
 /// A command as a list shows it; `from`: where it is kept.
 struct own_help {

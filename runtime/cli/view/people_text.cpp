@@ -56,8 +56,8 @@ std::string edit_text(std::string_view message) {
 /// What only who builds Riffle knows, and what it means for a person.
 constexpr std::array inner_words = {
     std::pair{"its worker and its worker pool failed",
-              "Riffle lost hold of it while it ran"},
-    std::pair{"its worker pool failed", "Riffle lost hold of it while it ran"},
+              "Riffle lost track of it while it ran"},
+    std::pair{"its worker pool failed", "Riffle lost track of it while it ran"},
     std::pair{"no worker was free within the queue's time limit",
               "too many other calls of the tool ran; there was no room "
               "within the time limit"},

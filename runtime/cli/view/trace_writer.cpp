@@ -72,6 +72,9 @@ std::string trace_writer::on(const event& x) {
   auto before = std::exchange(wanted_, {});
   const auto* decided = std::get_if<events::approval_resolved>(&x.body);
   if (decided && asked_.contains(decided->proposal)) before.clear();
+  // What a stop kept from its beginning nobody asks about.
+  const auto* ended = std::get_if<events::tool_result>(&x.body);
+  if (ended && ended->attempts == 0 && is_stopped(*ended)) before.clear();
   return before + collapsed(x, shown(x));
 }
 
@@ -181,8 +184,7 @@ std::string trace_writer::on(const events::tool_call& x, wall_time at) {
   auto label = spelled(words.on(x.node));
   std::string out;
   // Of what did not begin its end says so, and a question has said all of it.
-  if (const bool seen = seen_.erase(x.id) > 0;
-      verbose() && !seen && x.status == events::call_status::starting) {
+  if (const bool seen = seen_.erase(x.id) > 0; verbose() && !seen) {
     const auto& arguments =
         x.arguments.empty() ? x.arguments_text : x.arguments;
     out = tag("CALL") + safe_line(x.tool, 64) + " " +
@@ -192,6 +194,7 @@ std::string trace_writer::on(const events::tool_call& x, wall_time at) {
   open_.insert_or_assign(
       x.id, open_call{std::move(words), std::move(label), at, !x.node.empty(),
                       x.title.empty() ? "Using " + x.tool : x.title});
+  if (x.status == events::call_status::not_started) std::swap(wanted_, out);
   return out;
 }
 

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// What "/approve" means for questions that nobody reads then, and for what was
+// allowed before.
+#include <filesystem>
+#include <string>
+
+#include "tests/cli/terminal_program.hpp"
+#include "tests/config/temp_folder.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/skip.hpp"
+
+using riffle::testing::temp_folder;
+using riffle::testing::terminal_program;
+
+namespace {
+
+constexpr auto question = "[?] > ";
+
+struct place {
+  place(const std::string& bash, const std::string& steps) {
+    folder.write("s.toml", steps + "[[steps]]\ntext = \"It is done.\"\n");
+    folder.write("riffle.toml",
+                 "[runtime]\ndata_dir = \"data\"\n"
+                 "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
+                 "script = \"s.toml\"\n[tools.bash]\n" +
+                     bash + "\n");
+  }
+  [[nodiscard]] bool has(const std::string& name) const {
+    return std::filesystem::exists(folder.path() / name);
+  }
+  temp_folder folder;
+};
+
+int leave(terminal_program& at) {
+  at.type("\x04");
+  return at.finish();
+}
+
+}  // namespace
+
+TEST_CASE("what a deny rule may mean runs by a key, not by /approve all") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const place here{R"(rules = [{ match = "rm *", approval = "deny" }])", R"toml(
+[[steps]]
+[[steps.calls]]
+tool = "bash"
+arguments = { command = "X=rm; $X junk" }
+)toml"};
+  here.folder.write("junk", "");
+  terminal_program at{here.folder.path(), {"chat", "--no-color"}, 110};
+  REQUIRE(at.read_next("/help shows"));
+  at.type("go\r");
+  REQUIRE(at.read_next(question));
+  SECTION("for all that follow") {
+    at.type("/approve all\r");
+    REQUIRE(at.read_next("From here calls run without a question"));
+    REQUIRE(at.read_next("denied by /approve all: this call of `bash` cannot"));
+    REQUIRE(at.read_next("It is done."));
+    CHECK(here.has("junk"));
+    // As where the run begins so.
+    at.type("again\r");
+    REQUIRE(at.read_next("denied"));
+    REQUIRE(at.read_next("It is done."));
+    CHECK(here.has("junk"));
+  }
+  SECTION("by the person who has read it") {
+    at.answer("y");
+    REQUIRE(at.read_next("It is done."));
+    CHECK_FALSE(here.has("junk"));
+  }
+  CHECK(leave(at) == 0);
+}
+
+TEST_CASE("/approve none ends with the run what was allowed for always") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const place here{R"(approval = "allow")", R"toml(
+[[steps]]
+[[steps.calls]]
+tool = "write"
+arguments = { path = "n1", content = "x" }
+[[steps]]
+[[steps.calls]]
+tool = "bash"
+arguments = { command = "until test -e go; do sleep 0.02; done" }
+[[steps]]
+[[steps.calls]]
+tool = "write"
+arguments = { path = "n2", content = "x" }
+)toml"};
+  terminal_program at{here.folder.path(), {"chat", "--no-color"}, 110};
+  REQUIRE(at.read_next("/help shows"));
+  at.type("go\r");
+  REQUIRE(at.read_next(question));
+  at.answer("a");
+  REQUIRE(at.read_next("Which?"));
+  at.answer("t");
+  REQUIRE(at.read_next("From now on without a question: every call"));
+  at.type("\r/approve none\r");
+  REQUIRE(at.read_next("What you allowed for always still runs in this run"));
+  here.folder.write("go", "");
+  REQUIRE(at.read_next("It is done."));
+  REQUIRE(here.has("n2"));
+  std::filesystem::remove(here.folder.path() / "n2");
+  at.type("go\r");
+  REQUIRE(at.read_next("It is done."));
+  CHECK_FALSE(here.has("n2"));
+  CHECK(leave(at) == 0);
+}
