@@ -90,8 +90,8 @@ std::string executed_text(const proposal& x, runtime& rt) {
   const auto run = rt.find_run(x.executed_by);
   if (!run) return {};
   if (run->state != storage::run_state::active)
-    return ", and its execution is over: 'riffle proposals show " + x.what.id.value +
-           "' tells what came of it";
+    return ", and its execution is over: 'riffle proposals show " +
+           x.what.id.value + "' tells what came of it";
   return gone.has(x.executed_by)
              ? ", and its execution was interrupted; this ends it:\n  " +
                    how_to_resume(x)
