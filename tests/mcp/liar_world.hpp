@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/config/temp_folder.hpp"
+#include "tests/support/time_scale.hpp"
 #include "tools/mcp/call.hpp"
 #include "tools/mcp/server.hpp"
 #include "tools/mcp/stdio_link.hpp"
@@ -27,7 +28,7 @@ struct liar_world {
     x.supervision.backoff = {std::chrono::milliseconds{10},
                              std::chrono::milliseconds{100}};
     x.supervision.intensity = 50;
-    x.startup_timeout = std::chrono::seconds{20};
+    x.startup_timeout = scaled(std::chrono::seconds{20});
     x.ping_limit = std::chrono::milliseconds{300};
     mcp::stdio_options how;
     how.name = "liar";
