@@ -154,11 +154,9 @@ TEST_CASE("a limit of time does not wait for a command that hangs") {
       {"run", "-m", "groq/x", "--timeout", "1s", "go"},
       {{"RIFFLE_CONFIG", (folder.path() / "riffle.toml").string()}}};
   const auto end = running.wait(15s);  // the command has 30
-  INFO(end.err);
   CHECK(end.status == 124);
   CHECK_THAT(end.err, Contains("the time limit is over") &&
                           Contains("nothing was started"));
-  CHECK(folder.lines("runs").size() <= 1);
   CHECK(nobody_is_left_in(folder));
   CHECK(server.request_count() == 0);
 }
