@@ -197,6 +197,19 @@ std::string suggestion(const CLI::App& app,
   return {};
 }
 
+/// An option in front of the command that it is of; else nothing.
+std::string misplaced(const CLI::App& at, const CLI::ParseError& e,
+                      const std::vector<std::string>& arguments) {
+  const auto unexpected = " " + std::string{e.what()} + " ";
+  const auto known = words_of(at);
+  for (const auto& x : arguments)
+    if (x.starts_with("--") && is_in(known, x) &&
+        unexpected.find(" " + x + " ") != unexpected.npos)
+      return x + " stands behind the command that it is of: riffle … " +
+             at.get_name() + " " + x;
+  return {};
+}
+
 /// What is wrong; a word in the place of a command is named.
 std::string mistake_text(const CLI::App& app, const CLI::ParseError& e,
                          const std::vector<std::string>& arguments) {
@@ -205,17 +218,14 @@ std::string mistake_text(const CLI::App& app, const CLI::ParseError& e,
   // Where a command may stand, and need not, a word may as well be its own.
   const auto extra = static_cast<int>(CLI::ExitCodes::ExtrasError);
   if (!wants_command && e.get_exit_code() != extra) return e.what();
+  if (e.get_exit_code() == extra)
+    if (auto text = misplaced(at, e, arguments); !text.empty()) return text;
   if (at.get_subcommands({}).empty()) return e.what();
   const auto known = words_of(at);
   for (const auto& x : arguments) {
     const auto word = x.substr(0, x.find('='));
     if (word.size() > 2 && word.starts_with("--") && !is_in(known, word))
       return "there is no option " + word + " here";
-    if (word.starts_with("--") && e.get_exit_code() == extra &&
-        (" " + std::string{e.what()} + " ").find(" " + x + " ") !=
-            std::string::npos)
-      return word + " stands behind the command that it is of: riffle … " +
-             at.get_name() + " " + word;
   }
   if (!wants_command) return e.what();
   for (const auto& x : arguments) {

@@ -80,7 +80,7 @@ TEST_CASE("what is wrong with an option of plan is told as that") {
     CHECK(riffle::testing::has(why, part));
     CHECK_FALSE(riffle::testing::has(why, "there is no command"));
   };
-  says({"plan", "--timeout", "0s", "p.toml"}, "\"0s\" is not a duration");
+  says({"plan", "--timeout", "0s", "p.toml"}, "it must be above 0");
   says({"plan", "--max-steps", "0", "p.toml"}, "--max-steps");
   says({"plan", "--approve", "maybe", "p.toml"}, "--approve");
   says({"plan", "p.toml", "--output", "xml"}, "--output");

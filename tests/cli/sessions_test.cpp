@@ -153,9 +153,9 @@ TEST_CASE("sessions are found by words of their title, however old") {
         "old     1970-01-01  completed    1 run    Fix the Tax report\n");
   CHECK(listed("s29", "").ends_with("task 29\n"));  // by its id
   CHECK(listed("task 7", "") ==
+        "s7      1970-01-01  completed    2 runs   task 7\n"
         "s27     1970-01-01  completed    1 run    task 27\n"
-        "s17     1970-01-01  completed    1 run    task 17\n"
-        "s7      1970-01-01  completed    2 runs   task 7\n");
+        "s17     1970-01-01  completed    1 run    task 17\n");
   CHECK(listed("task 7", "s1").starts_with("s17 "));
   CHECK(listed("no such words", "") ==
         "riffle: no session is called so: 'riffle sessions list' shows the "
