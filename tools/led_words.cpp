@@ -67,8 +67,11 @@ bool is_wild(std::string_view name) {
 /// Takes in more than the shell's: what a bracket says is not looked at.
 std::string widened(std::string_view name) {
   const auto bracket = name.find('[');
-  return std::string{name.substr(0, bracket)} +
-         (bracket == name.npos ? "" : "*");
+  if (bracket == name.npos) return std::string{name};
+  const auto end = name.rfind(']');
+  const bool closed = end != name.npos && end > bracket;
+  return std::string{name.substr(0, bracket)} + "*" +
+         std::string{closed ? name.substr(end + 1) : ""};
 }
 
 /// What a link, or a chain of them, leads to under another name.

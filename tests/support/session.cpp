@@ -9,6 +9,7 @@
 #include <random>
 #include <sstream>
 #include <string>
+#include <string_view>
 
 #include "tests/support/seed.hpp"
 #include "tests/support/session.hpp"
@@ -18,7 +19,9 @@ namespace {
 
 bool skips_this_case = false;
 std::string reasons;
-std::string running;  ///< the test case's name
+std::string running;     ///< the test case's name
+std::size_t wanted = 0;  ///< cases of a part; 0: what was asked for
+std::size_t ran = 0;
 
 }  // namespace
 
@@ -76,6 +79,7 @@ struct counts : listener_base {
 
   void testRunEnded(const Catch::TestRunStats& stats) override {
     const auto& cases = stats.totals.testCases;
+    ran = cases.total();
     const auto native = cases.total() - cases.passed - cases.failed -
                         cases.failedButOk;  // Catch2 3.x can skip by itself
     std::cout << reasons << "riffle-cases: " << cases.passed - skipped
@@ -131,11 +135,13 @@ void take_part(Catch::Session& session) {
     if (test.isHidden() || place++ % n != k) continue;
     std::string name;
     for (const char c : test.name) {
-      if (c == '"' || c == '\\') name += '\\';
+      if (std::string_view{"\"\\,[]*~"}.find(c) != std::string_view::npos)
+        name += '\\';
       name += c;
     }
-    data.testsOrTags.push_back('"' + name + '"');
+    data.testsOrTags.push_back(name);
     data.testsOrTags.emplace_back(",");
+    ++wanted;
   }
   session.useConfigData(data);
 }
@@ -149,7 +155,11 @@ int run_session(int argc, char** argv) {
   Catch::Session session;
   if (const int wrong = session.applyCommandLine(argc, argv)) return wrong;
   take_part(session);
-  return session.run();
+  const int status = session.run();
+  if (wanted == 0 || wanted == ran) return status;
+  std::cout << "failed: " << ran << " cases ran, and the part has " << wanted
+            << "\n";
+  return 1;
 }
 
 }  // namespace riffle::testing
