@@ -45,9 +45,11 @@ std::string chunk(json delta, const json& reason = nullptr) {
 fs::path installed_riffle() {
   static const fs::path binary = [] {
     const fs::path prefix = fs::path{RIFFLE_BINARY_DIR} / "installed";
-    const std::string command = "cmake --install " RIFFLE_BINARY_DIR
-                                " --prefix " +
-                                prefix.string() + " > /dev/null";
+    // The parts of this program begin at once, and install one after the other.
+    const std::string command =
+        "flock -w 120 " RIFFLE_BINARY_DIR
+        "/installed.lock cmake --install " RIFFLE_BINARY_DIR " --prefix " +
+        prefix.string() + " > /dev/null";
     if (std::system(command.c_str()) != 0) std::abort();
     return prefix / "bin" / "riffle";
   }();
