@@ -14,8 +14,9 @@ namespace riffle::tools {
 /// another place: with d a link to /usr/bin, "d/*" comes to "/usr/bin/*". From
 /// the workspace and where a `cd` of the line leads. What the shell makes of a
 /// word is not known but for `~/`; of a pattern the folders before it are
-/// followed, and the links that it takes in are told (`taken_in`). Behind a step
-/// that is no plain word not all is known (`all`). Blocks, for a bounded number of looks.
+/// followed, and the links that it takes in are told (`taken_in`). Behind a
+/// step that is no plain word not all is known (`all`). Blocks, for a bounded
+/// number of looks.
 core::led_words find_led_words(std::string_view line,
                                const std::filesystem::path& workspace);
 
