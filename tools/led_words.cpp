@@ -166,8 +166,13 @@ class line_walk {
   /// One step of a pattern further. False: there are too many.
   bool expand(std::vector<fs::path>& at, const std::string& step) {
     if (!is_wild(step)) {
+      entries_ += at.size();
       for (auto& x : at) x /= step;
-      return true;
+      std::erase_if(at, [](const fs::path& x) {
+        std::error_code gone;
+        return !fs::exists(fs::symlink_status(x, gone));
+      });
+      return entries_ <= most_entries;
     }
     const auto pattern = widened(step);
     std::vector<fs::path> next;
@@ -188,7 +193,9 @@ class line_walk {
   /// -`), nobody can say where its words lead.
   static bool is_certain(const core::shell_word& x) {
     return x.text != "-" &&
-           (x.kind == core::word_kind::plain || x.text.starts_with("~/"));
+           (x.kind == core::word_kind::plain || x.text == "~" ||
+            (x.text.starts_with("~/") &&
+             x.text.find_first_of("*?[{$~`", 1) == x.text.npos));
   }
 
   void enter_surely(const core::shell_word& x, std::size_t begin) {

@@ -84,15 +84,17 @@ TEST_CASE("where a line stands behind a step that is not plain nobody knows") {
   };
   for (const std::string step :
        {"cd s?b", "cd $X", "cd \"$(pwd)\"", "cd -", "cd {a,b}", "cd ~+/sub",
-        "for i in sub; do cd $i", "pushd -n $X", "cd -P s*"}) {
+        "for i in sub; do cd $i", "pushd -n $X", "cd -P s*", "cd ~/s*",
+        "cd ~/$X"}) {
     CAPTURE(step);
     CHECK_FALSE(all(step + "; ./f/zap"));
   }
   CHECK_FALSE(all("tar -C $X -cf q.tar f"));
   CHECK_FALSE(all("tar -C$X -cf q.tar f"));
   CHECK_FALSE(all("make --directory=$X f"));
-  for (const std::string step : {"cd sub", "cd -P -- sub", "mkdir new; cd new",
-                                 "cd ~/x", "cd ..", "git -C sub add f/*"}) {
+  for (const std::string step :
+       {"cd sub", "cd -P -- sub", "mkdir new; cd new", "cd ~/x", "cd ~",
+        "cd ..", "git -C sub add f/*"}) {
     CAPTURE(step);
     CHECK(all(step + "; ls $X"));
   }
