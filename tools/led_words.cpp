@@ -2,6 +2,7 @@
 #include "tools/led_words.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "actors/core/approval_rules.hpp"
 #include "actors/core/command_pattern.hpp"
+#include "actors/core/program_files.hpp"
 #include "actors/core/shell_parts.hpp"
 
 namespace riffle::tools {
@@ -22,7 +24,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t most_folders = 8;
 constexpr std::size_t most_looks = 4000;
 constexpr std::size_t most_entries = 20'000;  ///< of folders, for patterns
-constexpr std::size_t most_taken_in = 100;
+constexpr std::size_t most_taken_in = 500;
 
 /// Paths that follow no link of anybody's, and change with who looks.
 bool is_special(std::string_view path) {
@@ -74,19 +76,52 @@ std::string widened(std::string_view name) {
          std::string{closed ? name.substr(end + 1) : ""};
 }
 
-/// What a link, or a chain of them, leads to under another name.
-std::optional<std::string> other_name(const fs::path& x) {
-  std::error_code broken;
-  if (!fs::is_symlink(fs::symlink_status(x, broken))) return {};
-  const auto real = fs::weakly_canonical(x, broken);
-  if (broken || real.filename() == x.filename()) return {};
-  return real.string();
-}
-
 /// What comes behind it is a folder, and what is named later may stand there.
 bool is_step(std::string_view word) {
-  return word == "cd" || word == "pushd" || word == "-C" ||
-         word == "--directory" || word == "--chdir";
+  const bool begins_directory =  // as tar takes it
+      word.size() > 3 && std::string_view{"--directory"}.starts_with(word);
+  return word == "cd" || word == "pushd" || word == "-C" || begins_directory ||
+         word == "--chdir";
+}
+
+bool changes_folder(std::string_view program) {
+  return program == "cd" || program == "pushd";
+}
+
+bool is_tar(std::string_view program) {
+  return program == "tar" || program == "gtar" || program == "bsdtar";
+}
+
+/// Whose `-C` is a folder; curl's is a number, grep's, too.
+bool takes_folder(std::string_view program) {
+  constexpr std::array<std::string_view, 5> all = {"git", "make", "gmake",
+                                                   "ninja", "env"};
+  return is_tar(program) || std::ranges::find(all, program) != all.end();
+}
+
+/// "chC" and "-chC": options of tar in one word, with a folder among them.
+bool is_bundle_with_folder(std::string_view word) {
+  return word.find('C') != word.npos && !word.starts_with("--") &&
+         word.find_first_not_of(
+             "-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") ==
+             word.npos;
+}
+
+/// The words before a command: `do cd x`, `X=1 make`.
+bool stands_before(const core::shell_word& x) {
+  constexpr std::array<std::string_view, 15> all = {
+      "!",  "{",     "}",     "if",      "then", "elif",    "else", "do",
+      "in", "while", "until", "builtin", "time", "command", "exec"};
+  return x.text.find('=') != x.text.npos ||
+         std::ranges::find(all, x.text) != all.end();
+}
+
+/// What the words behind it do they may do again.
+bool repeats(const core::shell_part& part) {
+  return std::ranges::any_of(part, [](const core::shell_word& x) {
+    return !x.quoted && (x.text == "for" || x.text == "while" ||
+                         x.text == "until" || x.text == "{");
+  });
 }
 
 class line_walk {
@@ -98,38 +133,73 @@ class line_walk {
   }
 
   void on(const core::shell_part& part) {
+    const auto begin = std::ranges::find_if_not(part, stands_before);
+    program_ = begin == part.end() ? std::string_view{} : begin->text;
+    program_.remove_prefix(program_.rfind('/') + 1);
+    const bool looks = core::only_looks(program_);
+    if (lost_ && !looks && begin != part.end()) out_.all = false;
+    again_ = again_ || repeats(part);
+    walk(part, looks);
+  }
+
+  core::led_words take() { return std::move(out_); }
+
+ private:
+  void walk(const core::shell_part& part, bool looks) {
     bool after_step = false;
-    bool at_step = false;  // the next word that is no option is its folder
+    int at_step = 0;  // one of so many words that are no options is its folder
     for (const auto& x : part) {
-      if (!look(x)) return;
+      if (!looks_at(x, looks)) return;
       const auto equals = x.text.find('=');
       const bool is_folder =
-          at_step && (x.text == "-" || !core::is_option(x.text));
-      if (is_folder && !is_certain(x)) out_.all = false;
-      if (is_folder) at_step = false;
+          at_step > 0 && (x.text == "-" || !core::is_option(x.text));
+      if (is_folder) step(x);
+      if (is_folder) --at_step;
       if (after_step)
         enter(x.text);
       else if (equals != x.text.npos && is_step(x.text.substr(0, equals)))
         enter_surely(x, equals + 1);
       else if (x.text.starts_with("-C") && x.text.size() > 2)
         enter_surely(x, 2);
-      at_step = at_step || is_step(x.text);
-      after_step = after_step || is_step(x.text);
+      const bool bundle = is_tar(program_) && is_bundle_with_folder(x.text);
+      constexpr int most_of_bundle = 3;
+      if (is_step(x.text) || bundle)
+        at_step = std::max(at_step, bundle ? most_of_bundle : 1);
+      after_step = after_step || is_step(x.text) || bundle;
     }
-    if (at_step) enter("~/.");
+    if (at_step > 0 && changes_folder(program_)) enter("~/.");
   }
 
-  core::led_words take() { return std::move(out_); }
+  /// The line goes to this folder.
+  void step(const core::shell_word& x) {
+    const bool here = changes_folder(program_);
+    if (!here && !takes_folder(program_)) return;
+    // Who goes on from where he is may do it more than once.
+    const bool further =
+        here && again_ && !x.text.starts_with('/') && !x.text.starts_with('~');
+    if (is_certain(x) && !further) return;
+    if (here)
+      lost_ = true;
+    else
+      out_.all = false;
+  }
 
- private:
-  /// False: it is enough.
-  bool look(const core::shell_word& x) {
-    const auto equals = x.text.rfind('=');
-    const auto begin = equals == x.text.npos ? 0 : equals + 1;
+  /// False: it is enough. A file may be named behind each "=".
+  bool looks_at(const core::shell_word& x, bool looks) {
+    const auto first = x.text.find('=');
+    if (!look(x, 0, looks)) return false;
+    if (first == x.text.npos) return true;
+    const auto last = x.text.rfind('=');
+    return look(x, first + 1, looks) &&
+           (last == first || look(x, last + 1, looks));
+  }
+
+  /// `looks`: only names are shown, so nobody needs to know whose they are.
+  bool look(const core::shell_word& x, std::size_t begin, bool looks) {
     const auto path = with_home(std::string_view{x.text}.substr(begin));
     const auto end = end_of_folders(x, path);
     if (is_special(path)) return true;
-    if (x.kind == core::word_kind::glob && is_wild(path) &&
+    if (!looks && x.kind == core::word_kind::glob && is_wild(path) &&
         !look_into(path, x.text))
       return out_.all = false;
     if (end == 0) return true;
@@ -146,8 +216,7 @@ class line_walk {
     return true;
   }
 
-  /// Which files a pattern takes in under other names. False: there are too
-  /// many.
+  /// Which files a pattern takes in by links. False: there are too many.
   bool look_into(const fs::path& pattern, const std::string& word) {
     std::vector<std::string> out;
     for (const auto& from : folders_) {
@@ -155,7 +224,7 @@ class line_walk {
       for (const auto& step : pattern.relative_path())
         if (!expand(at, step.string())) return false;
       for (const auto& x : at)
-        if (auto to = other_name(x)) out.push_back(std::move(*to));
+        if (auto to = led(x, "")) out.push_back(std::move(*to));
       if (out.size() > most_taken_in) return false;
       if (pattern.is_absolute()) break;
     }
@@ -199,7 +268,7 @@ class line_walk {
   }
 
   void enter_surely(const core::shell_word& x, std::size_t begin) {
-    if (!is_certain(x)) out_.all = false;
+    if (!is_certain(x) && takes_folder(program_)) out_.all = false;
     enter(x.text.substr(begin));
   }
 
@@ -222,6 +291,9 @@ class line_walk {
   }
 
   std::vector<fs::path> folders_;
+  std::string_view program_;  ///< of the part
+  bool lost_ = false;         ///< nobody knows where the line stands by now
+  bool again_ = false;        ///< what stands here may run more than once
   core::led_words out_;
   std::size_t looks_ = 0;
   std::size_t entries_ = 0;

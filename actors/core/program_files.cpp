@@ -57,8 +57,8 @@ bool is_its_file(const shell_word& x, const command_pattern& rule) {
          name.find_first_not_of("0123456789.", dot) == name.npos;
 }
 
-/// Shows names or sizes of files, or words, and never what is in them, whatever
-/// its options (`file -f`, `md5sum -c` and `du --files0-from` show lines).
+}  // namespace
+
 bool only_looks(std::string_view name) {
   return matches_any(
       "ls dir stat test [ [[ echo printf : true false which whereis type "
@@ -66,6 +66,8 @@ bool only_looks(std::string_view name) {
       "pwd hash",
       name);
 }
+
+namespace {
 
 /// What stands behind `--option=`, or all of it.
 std::string_view value_of(std::string_view x) {

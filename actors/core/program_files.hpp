@@ -8,6 +8,10 @@
 
 namespace riffle::core {
 
+/// Shows names or sizes of files, or words, and never what is in them, whatever
+/// its options (`file -f`, `md5sum -c` and `du --files0-from` show lines).
+bool only_looks(std::string_view program);
+
 /// Whether a command may give again what the file of a program that the rule
 /// names holds: the path of it is a word, or a target, of a command that does
 /// more than look at names; or of one that reads, copies or links a whole

@@ -193,6 +193,11 @@ TEST_CASE("a folder's text attaches nothing that read is denied") {
         names{".env", "./.env", "link:1", "asked.txt"});
   CHECK(kept_from_read(task, "look at @.env", settings) ==
         names{"./.env", "link:1", "asked.txt"});
+  here.root.write("work/in/k", "x");
+  read.workspace = "in";
+  read.rules = {{"k", "deny"}};
+  CHECK(kept_from_read("@in/k @a.txt", "", settings) == names{"in/k"});
+  read.workspace = ".";
   read.rules.clear();
   read.approval = "ask";
   CHECK(kept_from_read(task, "", settings).size() == 5);

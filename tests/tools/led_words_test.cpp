@@ -89,6 +89,19 @@ TEST_CASE("where a line stands behind a step that is not plain nobody knows") {
     CAPTURE(step);
     CHECK_FALSE(all(step + "; ./f/zap"));
   }
+  for (const std::string line :
+       {"for i in 1 2; do cd sub; done; ./f/zap", "f() { cd sub; }; f; f; ./x",
+        "cd $X && make", "tar chfC q.tar $X f", "cd -; cat zap > q"}) {
+    CAPTURE(line);
+    CHECK_FALSE(all(line));
+  }
+  for (const std::string line :
+       {"cd - && ls", "cd \"$(pwd)\" && ls -l sub/*", "curl -C - -O u",
+        "echo cd *", "grep -C \"$N\" a b", "for i in 1 2; do cd /tmp; done; x",
+        "ls d/* d/*"}) {
+    CAPTURE(line);
+    CHECK(all(line));
+  }
   CHECK_FALSE(all("tar -C $X -cf q.tar f"));
   CHECK_FALSE(all("tar -C$X -cf q.tar f"));
   CHECK_FALSE(all("make --directory=$X f"));
@@ -96,10 +109,15 @@ TEST_CASE("where a line stands behind a step that is not plain nobody knows") {
        {"cd sub", "cd -P -- sub", "mkdir new; cd new", "cd ~/x", "cd ~",
         "cd ..", "git -C sub add f/*"}) {
     CAPTURE(step);
-    CHECK(all(step + "; ls $X"));
+    CHECK(all(step + "; cat $X"));
   }
   const auto bin = (x.home / "x" / "bin").string();
-  CHECK(x.of("tar -Csub -chf q.tar f") == words{{"f", bin}});
+  for (const std::string how :
+       {"-Csub -chf q.tar", "-chC sub -f q.tar", "chfC q.tar sub",
+        "--dir=sub -chf q.tar", "--direct sub -chf q.tar"}) {
+    CAPTURE(how);
+    CHECK(x.of("tar " + how + " f") == words{{"f", bin}});
+  }
 }
 
 TEST_CASE("what leads where it says is no word that is led") {
@@ -124,12 +142,25 @@ TEST_CASE("a pattern takes in what its links lead to") {
     CHECK(of("cp " + word + " q/") == taken{{word, {zap}}});
   }
   CHECK(of("cd sub; cat *.c > q") == taken{{"*.c", {zap}}});
-  CHECK(of("cp sub/b* sub/z* 'sub/*.c' sub/*.h q/").empty());
+  CHECK(of("cat sub/*ap > q") == taken{{"sub/*ap", {zap}}});
+  CHECK(of("cat d*/*ap > q") == taken{{"d*/*ap", {zap}}});
+  CHECK(of("cp sub/b* 'sub/*.c' sub/*.h q/").empty());
+  CHECK(of("ls sub/*.c").empty());  // shows nothing of it
+}
+
+TEST_CASE("a file may be named behind each equals sign, or have some") {
+  const place x;
+  const auto zap = (x.home / "x" / "bin" / "zap").string();
+  fs::create_directories(x.home / "w" / "k=v");
+  fs::create_symlink("../d/zap", x.home / "w" / "k=v" / "a.c");
+  CHECK(x.of("cat k=v/a.c > q") == words{{"k=v/a.c", zap}});
+  CHECK(x.of("dd if=k=v/a.c") == words{{"if=k=v/a.c", "if=" + zap}});
+  CHECK(find_led_words("cat k=v/*.c > q", x.home / "w").taken_in.size() == 1);
 }
 
 TEST_CASE("a pattern of very many files, or links, is in doubt") {
   const place x;
-  for (int i = 0; i < 101; ++i)
+  for (int i = 0; i < 501; ++i)
     fs::create_symlink("../d/zap",
                        x.home / "w" / "sub" / (std::to_string(i) + ".c"));
   CHECK_FALSE(find_led_words("cp sub/*.c q", x.home / "w").all);

@@ -77,7 +77,7 @@ class history_file {
       if (x.is_string()) editor.remember(x.get<std::string>());
     }
     known_ = editor.history();
-    if (mine.get() >= 0 && read > lines.size()) trim(lines);
+    if (is_locked_ && mine.get() >= 0 && read > lines.size()) trim(lines);
   }
 
   /// What was typed since it was called last, before something can end this
@@ -98,7 +98,8 @@ class history_file {
 
  private:
   /// The file, open at its end; others wait, as long as this takes them.
-  [[nodiscard]] unique_fd locked() const {
+  /// `is_locked_`: nobody else had it for longer than that.
+  [[nodiscard]] unique_fd locked() {
     constexpr int most = 40;
     constexpr auto between = std::chrono::milliseconds{5};
     for (int i = 0;; ++i) {
@@ -112,7 +113,8 @@ class history_file {
                          ::stat(file_.c_str(), &named) == 0 &&
                          opened.st_ino == named.st_ino;
       // Who holds it for so long does not do what this program does.
-      if ((mine && still) || i == most) return out;
+      is_locked_ = mine && still;
+      if (is_locked_ || i == most) return out;
       std::this_thread::sleep_for(between);
     }
   }
@@ -133,6 +135,7 @@ class history_file {
 
   std::filesystem::path file_;
   std::deque<std::string> known_;  ///< what the file has of the editor
+  bool is_locked_ = false;
 };
 
 int no_terminal(console& io) {
@@ -212,6 +215,15 @@ bool talk_on(conversation& talk, chat_prompt& prompt, history_file& history,
   return false;
 }
 
+int leave(const conversation& talk, const chat_prompt& prompt,
+          const run_command& options, bool color, console& io) {
+  tell_unsent(prompt, io);
+  const auto how = talk.farewell();
+  if (!how.empty() && options.common.level != verbosity::quiet)
+    io.say(color ? "\x1b[2m" + how + "\x1b[0m\n" : how + "\n");
+  return completed;
+}
+
 }  // namespace
 
 int execute(const chat_command& x, console& io) {
@@ -261,12 +273,8 @@ int execute(const chat_command& x, console& io) {
   const bool leaves = talk_on(talk, prompt, history, left, view.color, io);
   left.waiting({}, {});
   history.add_typed(prompt.editor());
-  if (leaves) return interrupted_by_user;
-  tell_unsent(prompt, io);
-  const auto how = talk.farewell();
-  if (!how.empty() && options.common.level != verbosity::quiet)
-    io.say(view.color ? "\x1b[2m" + how + "\x1b[0m\n" : how + "\n");
-  return completed;
+  return leaves ? interrupted_by_user
+                : leave(talk, prompt, options, view.color, io);
 }
 
 }  // namespace riffle::cli

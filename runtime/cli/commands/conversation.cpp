@@ -174,9 +174,11 @@ void conversation::finish_left(interrupts& signals) {
   if (asked) io_.err.write("\n");
   if (const auto held = prompt_.held(); held > 0) note(text_of_held(held));
   // What a person has just seen is what he goes on with.
-  if (session_ || finished.value.empty()) return;
+  if (finished.value.empty() || (session_ && *session_ != finished)) return;
+  const bool fresh = !session_;
   session_ = std::move(finished);
   if (const auto whole = snapshot()) seen_ = ended_of(*whole);
+  if (!fresh) return;
   const auto before = named_model(model_name()) + told_agent();
   take_its_use(signals);
   if (const auto now = named_model(model_name()) + told_agent(); now != before)

@@ -182,7 +182,7 @@ std::vector<std::string> kept_from_read(const std::string& task,
   const auto otherwise = otherwise_of(settings, "read", effect::read_only);
   return untyped(task, typed, [&](const fs::path& file) {
     std::error_code gone;
-    const auto here = fs::canonical(fs::current_path(gone), gone);
+    const auto here = fs::canonical(settings.of("read").workspace, gone);
     const auto whole = gone ? fs::path{} : fs::canonical(file, gone);
     const auto place = whole.lexically_relative(here).string();
     return gone || core::policy_of({.text = place, .place = true}, otherwise,

@@ -53,15 +53,19 @@ std::string trace_writer::output_text(const open_call& call,
   if (call.told.empty() || x.how != outcome::ok)
     return screenful(x.output, x.truncated, x.how != outcome::ok);
   std::string rest;
+  auto before = call.told;  // each stands for one line
   const std::string_view all = x.output;
   for_each_line(all, [&](std::string_view line) {
     const auto shown = safe_line(line, longest_shown);
     // The last one may have been cut.
     const bool part = x.truncated && !shown.empty() && line.end() == all.end();
-    const bool told = std::ranges::any_of(call.told, [&](const auto& y) {
+    const auto told = std::ranges::find_if(before, [&](const auto& y) {
       return y == shown || (part && y.starts_with(shown));
     });
-    if (!told) rest.append(line).append("\n");
+    if (told != before.end())
+      before.erase(told);
+    else
+      rest.append(line).append("\n");
   });
   return rest.empty() ? std::string{} : screenful(rest, x.truncated);
 }
