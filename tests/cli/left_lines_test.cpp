@@ -118,3 +118,41 @@ text = "Done."
   CHECK(again.finish() == 0);
   CHECK_THAT(again.written(), !Contains("waiting when it ended"));
 }
+
+TEST_CASE("an own run that was finished here is no turn of somebody else's") {
+  if (!has_terminals()) return skip(no_terminals);
+  const temp_folder folder;
+  folder.write("s.toml", R"toml(
+[[steps]]
+[[steps.calls]]
+tool = "bash"
+arguments = { command = "test -e b || { touch b a; while [ -e a ]; do sleep 0.05; done; }" }
+[[steps]]
+text = "Done."
+)toml");
+  folder.write("riffle.toml",
+               "[runtime]\ndata_dir = \"data\"\n"
+               "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
+               "script = \"s.toml\"\n[tools.bash]\napproval = \"allow\"\n");
+  {
+    terminal_program riffle{folder.path(), {"chat", "--no-color"}, 80};
+    REQUIRE(riffle.read_next("/help shows"));
+    REQUIRE(riffle.read_next("> "));
+    riffle.type("go\r");
+    REQUIRE(eventually(
+        [&] { return std::filesystem::exists(folder.path() / "a"); }));
+    riffle.signal(SIGKILL);
+    riffle.finish();
+  }
+  std::filesystem::remove(folder.path() / "a");
+  terminal_program riffle{folder.path(), {"chat", "-c", "--no-color"}, 80};
+  REQUIRE(riffle.read_next("ne[v]er > "));
+  riffle.type("y\r");
+  REQUIRE(riffle.read_next("Done."));
+  REQUIRE(riffle.read_next("> "));
+  riffle.type("alpha\r");
+  CHECK(riffle.read_next("Done."));  // it was sent
+  riffle.type("\x04");
+  CHECK(riffle.finish() == 0);
+  CHECK_THAT(riffle.written(), !Contains("added to this session elsewhere"));
+}

@@ -95,11 +95,51 @@ bool terminal_program::read_until(const std::string& text) {
   return true;
 }
 
+namespace {
+
+/// Where `text` ends in `written`, from `begin` on. A status line that is drawn
+/// below a line on its way, between saving and restoring the cursor, stands
+/// within its words for nobody but who reads bytes.
+std::size_t end_of(const std::string& text, const std::string& written,
+                   std::size_t begin) {
+  const auto whole = written.find(text, begin);
+  if (whole != std::string::npos) return whole + text.size();
+  constexpr std::string_view room =
+      "\x1b"
+      "D\x1b[1A";
+  constexpr std::string_view saved =
+      "\x1b"
+      "7";
+  constexpr std::string_view restored =
+      "\x1b"
+      "8\x1b[J";
+  const std::string_view all{written};
+  std::string kept;
+  std::vector<std::size_t> ends;  // in `written`, of each kept byte
+  for (auto at = begin; at < all.size();) {
+    const auto rest = all.substr(at);
+    if (rest.starts_with(room)) {
+      at += room.size();
+    } else if (rest.starts_with(saved)) {
+      const auto end = all.find(restored, at);
+      if (end == all.npos) break;
+      at = end + restored.size();
+    } else {
+      kept += all[at];
+      ends.push_back(++at);
+    }
+  }
+  const auto found = kept.find(text);
+  return found == std::string::npos ? found : ends[found + text.size() - 1];
+}
+
+}  // namespace
+
 bool terminal_program::read_next(const std::string& text) {
-  auto found = written_.find(text, seen_);
-  for (; found == std::string::npos; found = written_.find(text, seen_))
+  auto end = end_of(text, written_, seen_);
+  for (; end == std::string::npos; end = end_of(text, written_, seen_))
     if (!read_some()) return false;
-  seen_ = found + text.size();
+  seen_ = end;
   return true;
 }
 

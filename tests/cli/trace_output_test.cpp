@@ -54,3 +54,12 @@ TEST_CASE("what the line of a call has said is no status beside it") {
   CHECK(on(events::status{"Doing it and 1 more call"}).empty());
   CHECK(on(events::status{"room is made"}) == "[STATUS] room is made\n");
 }
+
+TEST_CASE("a line of progress stands for one line of the output") {
+  told_run on{verbosity::verbose};
+  on(made_call("bash", R"({"command":"make"})"));
+  on(progress("ok"));
+  auto end = its_end(outcome::ok, 1);
+  end.output = "ok\nok\nok\n";
+  CHECK(on(end) == "[TOOL] bash: make — 0.0s\n    ok\n    ok\n");
+}
