@@ -6,14 +6,12 @@
 #include <fcntl.h>
 #include <fstream>
 #include <string>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <thread>
 #include <unistd.h>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/file_lock.hpp"
 #include "runtime/base/unique_fd.hpp"
 #include "runtime/base/write_all.hpp"
 #include "runtime/cli/commands/chat_files.hpp"
@@ -64,7 +62,7 @@ class history_file {
 
   void load(line_editor& editor) {
     if (std::error_code none; !std::filesystem::exists(file_, none)) return;
-    const auto mine = locked();
+    const auto mine = open_locked();
     std::ifstream in{file_};
     std::deque<std::string> lines;
     std::size_t read = 0;
@@ -77,7 +75,7 @@ class history_file {
       if (x.is_string()) editor.remember(x.get<std::string>());
     }
     known_ = editor.history();
-    if (is_locked_ && mine.get() >= 0 && read > lines.size()) trim(lines);
+    if (mine.locked && read > lines.size()) trim(lines);
   }
 
   /// What was typed since it was called last, before something can end this
@@ -93,29 +91,27 @@ class history_file {
                "\n";
     known_ = std::move(all);
     // In one piece: others may add to it, too.
-    if (const auto out = locked(); out.get() >= 0) write_all(out.get(), lines);
+    if (const auto out = open_locked(); out.at.get() >= 0)
+      write_all(out.at.get(), lines);
   }
 
  private:
-  /// The file, open at its end; others wait, as long as this takes them.
-  /// `is_locked_`: nobody else had it for longer than that.
-  [[nodiscard]] unique_fd locked() {
-    constexpr int most = 40;
-    constexpr auto between = std::chrono::milliseconds{5};
-    for (int i = 0;; ++i) {
+  struct open_file {
+    unique_fd at{};
+    bool locked = false;
+  };
+
+  /// The file, open at its end; others wait, as long as this takes them. Who
+  /// holds it for longer does not do what this program does.
+  [[nodiscard]] open_file open_locked() const {
+    const auto deadline =
+        std::chrono::steady_clock::now() + std::chrono::milliseconds{200};
+    for (;;) {
       unique_fd out{::open(file_.c_str(),
                            O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)};
-      if (out.get() < 0) return out;
-      const bool mine = ::flock(out.get(), LOCK_EX | LOCK_NB) == 0;
-      struct stat opened{};
-      struct stat named{};
-      const bool still = ::fstat(out.get(), &opened) == 0 &&
-                         ::stat(file_.c_str(), &named) == 0 &&
-                         opened.st_ino == named.st_ino;
-      // Who holds it for so long does not do what this program does.
-      is_locked_ = mine && still;
-      if (is_locked_ || i == most) return out;
-      std::this_thread::sleep_for(between);
+      if (out.get() < 0) return {};
+      const bool mine = lock_until(out, lock_kind::exclusive, deadline);
+      if (!mine || leads_to(file_, out)) return {std::move(out), mine};
     }
   }
 
@@ -135,7 +131,6 @@ class history_file {
 
   std::filesystem::path file_;
   std::deque<std::string> known_;  ///< what the file has of the editor
-  bool is_locked_ = false;
 };
 
 int no_terminal(console& io) {
