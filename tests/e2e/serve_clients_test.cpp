@@ -24,12 +24,8 @@ std::string slow_script(int words) {
   return "chunk = 6\ndelay = \"20ms\"\n[[steps]]\ntext = \"" + text + "\"\n";
 }
 
-/// Copies of our scripts lie beside the packages, where node finds those.
 fs::path script(const fs::path& packages, const std::string& name) {
-  const auto to = packages.parent_path() / name;
-  fs::copy_file(fs::path{RIFFLE_SOURCE_DIR} / "tests" / "e2e" / "npm" / name,
-                to, fs::copy_options::overwrite_existing);
-  return to;
+  return packages.parent_path() / name;
 }
 
 void follow(const std::string& client, int cuts, bool kills) {
