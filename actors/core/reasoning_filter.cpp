@@ -32,10 +32,13 @@ bool reasoning_filter::repeats(std::string_view text) {
   if (text.size() >= shortest) {
     block whole;
     append(whole, text);
-    if (whole == open_ || std::ranges::find(ended_, whole) != ended_.end())
+    // A piece that comes twice in a row may be the model's own.
+    const bool is_open = open_pieces_ > 1 && whole == open_;
+    if (is_open || std::ranges::find(ended_, whole) != ended_.end())
       return true;
   }
   append(open_, text);
+  ++open_pieces_;
   return false;
 }
 
@@ -43,6 +46,7 @@ bool reasoning_filter::repeats(std::string_view text) {
 bool reasoning_filter::end_block(std::string_view text) {
   if (open_.size == 0 || text.empty()) return false;
   ended_[next_++ % ended_.size()] = std::exchange(open_, {});
+  open_pieces_ = 0;
   return false;
 }
 

@@ -36,6 +36,7 @@ class reasoning_filter {
   bool end_block(std::string_view text);
 
   block open_;
+  std::size_t open_pieces_ = 0;
   std::array<block, 8> ended_{};
   std::size_t next_ = 0;
 };

@@ -91,6 +91,7 @@ std::string list_of(const std::vector<std::string_view>& words) {
 }
 
 std::string text_problem(const std::string& x, const rule& r) {
+  if (x.find('\0') != std::string::npos) return "must not hold a NUL character";
   if (std::ranges::find(r.later, x) != r.later.end()) {
     return in_quotes(x) + " is not supported by this version; supported: " +
            list_of(r.allowed);
@@ -134,8 +135,17 @@ std::string store(bool* target, const value& x, const rule&) {
   return {};
 }
 
+/// What no TOML reader takes for a number comes as a text.
+bool is_too_long_a_number(const value& x) {
+  constexpr std::size_t longest = 18;  // of what always fits
+  return x.type == kind::text && x.text.size() > longest &&
+         x.text.find_first_not_of("0123456789") == std::string::npos;
+}
+
 template <class Integer>
 std::string store_integer(Integer* target, const value& x, rule r) {
+  if (is_too_long_a_number(x))
+    return x.text + " is too large; allowed: " + range_text(r, number_text);
   if (x.type != kind::integer) return wrong_type("a whole number", x);
   using limits = std::numeric_limits<Integer>;
   constexpr auto most = std::min<std::uint64_t>(

@@ -33,7 +33,6 @@ std::vector<harmless_key> make_harmless() {
       {"agents.*.budget.cost_usd", 0, any},
       // How often what happens is written down; nothing is left out by it.
       {"publish.batching"},
-      {"publish.flush_delay"},
   };
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <mutex>
 #include <string_view>
 #include <unistd.h>
 #include <utility>
@@ -26,6 +28,9 @@ namespace riffle {
 namespace {
 
 using nlohmann::json;
+
+/// Longest wait for servers, whose processes and sessions have a grace.
+constexpr auto end_of_servers = std::chrono::seconds{10};
 
 std::vector<std::string> environment_of(const config::mcp_config& x) {
   std::vector<std::string> out;
@@ -230,11 +235,21 @@ void node::on_served(const std::vector<tools::tool_ptr>& all) {
   }
 }
 
+void keep_for_ever(std::shared_ptr<const void> x) {
+  static std::mutex mutex;
+  static auto* const all =
+      new std::vector<std::shared_ptr<const void>>;  // NOLINT
+  const std::lock_guard lock{mutex};
+  all->push_back(std::move(x));
+}
+
+fault_hook node::faults_for_tests;
+
 /// When nobody calls them any more.
 void node::end_servers() {
   if (!servers_) return;
-  for (const auto& name : servers_->names()) servers_->find(name)->close();
-  for (const auto& name : servers_->names()) servers_->find(name)->join();
+  if (!servers_->end(std::chrono::steady_clock::now() + end_of_servers))
+    keep_for_ever(servers_);
 }
 
 std::function<tools::tool_ptr(const std::string&)> node::tool_finder() const {

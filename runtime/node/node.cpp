@@ -27,22 +27,12 @@
 
 namespace riffle {
 
-fault_hook node::faults_for_tests;
-
 namespace {
 
 constexpr const char* op = "node";
 
 /// Longest wait for what a dead runtime left behind.
 constexpr auto guard_deadline = std::chrono::seconds{15};
-
-/// Not destroyed, but reachable: it is no leak.
-void keep_for_ever(std::shared_ptr<timer> x) {
-  static std::mutex mutex;
-  static auto* const all = new std::vector<std::shared_ptr<timer>>;  // NOLINT
-  const std::lock_guard lock{mutex};
-  all->push_back(std::move(x));
-}
 
 struct system_config : caf::actor_system_config {
   system_config(const config::runtime_config& runtime,

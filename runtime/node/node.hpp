@@ -210,6 +210,9 @@ class node {
   run_registry_actor registry_actor_;
 };
 
+/// Not destroyed, but reachable: what a thread that does not end uses.
+void keep_for_ever(std::shared_ptr<const void> x);
+
 struct node::use_cases {
   service::runs runs;
   service::sessions sessions;

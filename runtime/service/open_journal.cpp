@@ -17,6 +17,8 @@ expected<std::shared_ptr<storage::journal>> open_journal(
   if (!folder) return unexpected{folder.error()};
   std::error_code failed;
   if (!std::filesystem::exists(*folder / "riffle.db", failed)) {
+    if (auto lost = storage::find_lost_file(*folder / "riffle.db"))
+      return unexpected{*std::move(lost)};
     if (!failed) return std::shared_ptr<storage::journal>{};
     return unexpected{error{
         errc::storage_unavailable, "storage",

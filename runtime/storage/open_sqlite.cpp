@@ -33,30 +33,12 @@ sqlite::database open_writer(const fs::path& file,
   db.execute(options.mode == durability::disk ? "PRAGMA synchronous = FULL"
                                               : "PRAGMA synchronous = NORMAL");
   db.execute("PRAGMA cell_size_check = ON");
-  db.execute("PRAGMA journal_size_limit = 67108864");
+  db.execute("PRAGMA journal_size_limit = " + std::to_string(log_size_limit));
   // The calls of a large turn are written again as each ends: 8 MiB hold them.
   db.execute("PRAGMA cache_size = -8192");
   db.execute("PRAGMA wal_autocheckpoint = 0");  // see checkpointer.hpp
   prepare_schema(db);
   return db;
-}
-
-/// SQLite takes a log away whose file is new, and with it what a killed process
-/// left there.
-std::optional<error> find_lost_file(const fs::path& file) {
-  constexpr std::uintmax_t header = 32;
-  std::error_code none;
-  const auto wal = file.string() + "-wal";
-  const auto bytes = fs::file_size(wal, none);
-  if (none || bytes <= header) return {};
-  const auto size = fs::file_size(file, none);
-  if (!none && size != 0) return {};
-  return error{errc::storage_unavailable,
-               "open_journal",
-               wal + " has commits of a " + file.filename().string() +
-                   " that is not here: put it back, or move the log away",
-               false,
-               {}};
 }
 
 /// `~` is not expanded here; "a/" and "a" are the same folder.

@@ -119,6 +119,22 @@ std::optional<error> find_wrong_kind(const fs::path& database) {
   return {};
 }
 
+std::optional<error> find_lost_file(const fs::path& file) {
+  constexpr std::uintmax_t header = 32;
+  std::error_code none;
+  const auto wal = file.string() + "-wal";
+  const auto bytes = fs::file_size(wal, none);
+  if (none || bytes <= header) return {};
+  const auto size = fs::file_size(file, none);
+  if (!none && size != 0) return {};
+  return error{errc::storage_unavailable,
+               "open_journal",
+               wal + " has commits of a " + file.filename().string() +
+                   " that is not here: put it back, or move the log away",
+               false,
+               {}};
+}
+
 void create_private_file(const fs::path& file) {
   // Only a file that is new is opened and closed: nobody has a lock on it.
   const int fd =

@@ -265,6 +265,7 @@ expected<std::unique_ptr<journal>> open_read_only_journal(
     const fs::path& data_dir) {
   const auto file = data_dir / "riffle.db";
   if (auto wrong = find_wrong_kind(file)) return unexpected{std::move(*wrong)};
+  if (auto lost = find_lost_file(file)) return unexpected{std::move(*lost)};
   try {
     sqlite::database db{file, timeout, access_of(file)};
     check_schema(db);

@@ -53,12 +53,13 @@ commit_queue::stored sqlite_journal::store(
     const std::vector<queued_unit>& group) {
   commit_queue::stored result;
   try {
+    check_log_is_whole();
     auto scope = writer_->transactions.begin_write();
     for (std::size_t i = 0; i < group.size(); ++i)
       if (auto why = apply(group[i].unit)) result.fail(group, i, *why);
     writer_->units.flush();
     scope.commit();
-    check_log_is_there();
+    check_files_are_there();
     writer_->units.settle();
     note_loss(true);
   } catch (const std::exception& problem) {
@@ -73,17 +74,38 @@ commit_queue::stored sqlite_journal::store(
   return result;
 }
 
+/// SQLite shortens its log to nothing alone (a checkpoint) or to its size
+/// limit.
+void sqlite_journal::check_log_is_whole() {
+  struct stat now{};
+  if (::stat((file_.string() + "-wal").c_str(), &now) != 0) return;
+  const auto bytes = static_cast<std::uint64_t>(now.st_size);
+  if (bytes < log_bytes_ && bytes != 0 && bytes != log_size_limit)
+    throw sqlite::failure{SQLITE_CORRUPT, "the write-ahead log was cut"};
+}
+
 /// Whoever frees the locks of this process (by another descriptor of the file,
 /// fcntl(2)) lets another one take its log away, and commits would go to a file
-/// that nobody can open.
-void sqlite_journal::check_log_is_there() {
+/// that nobody can open. The same for the database itself. A log that others
+/// shortened to nothing while it was in use has lost its head.
+void sqlite_journal::check_files_are_there() {
+  const auto is_same = [](const std::string& name, std::uint64_t& inode,
+                          struct stat& now) {
+    if (::stat(name.c_str(), &now) != 0) return false;
+    if (inode == 0) inode = now.st_ino;
+    return inode == now.st_ino;
+  };
   struct stat now{};
-  const auto wal = file_.string() + "-wal";
-  const bool is_there = ::stat(wal.c_str(), &now) == 0;
-  if (is_there && log_inode_ == 0) log_inode_ = now.st_ino;
-  if (!is_there || now.st_ino != log_inode_)
+  if (!is_same(file_.string(), file_inode_, now))
+    throw sqlite::failure{SQLITE_CORRUPT,
+                          "the database was taken away or replaced"};
+  const auto log = file_.string() + "-wal";
+  if (!is_same(log, log_inode_, now))
     throw sqlite::failure{SQLITE_CORRUPT,
                           "the write-ahead log was taken away or replaced"};
+  log_bytes_ = static_cast<std::uint64_t>(now.st_size);
+  if (!log_has_head(log))
+    throw sqlite::failure{SQLITE_CORRUPT, "the write-ahead log was cut"};
 }
 
 /// Nobody waits for it: what is not moved now is moved later.

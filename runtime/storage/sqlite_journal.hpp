@@ -151,7 +151,8 @@ class sqlite_journal final : public journal, public file_records {
   template <class T, class F>
   expected<T> write_mended(const char* op, F f);
 
-  void check_log_is_there();
+  void check_log_is_whole();
+  void check_files_are_there();
   expected<std::optional<run_snapshot>> open_in_transaction(
       run_record run, const std::vector<file_record>& files,
       run_snapshot* known);
@@ -198,7 +199,9 @@ class sqlite_journal final : public journal, public file_records {
   std::atomic<bool> reindexed_ = false;
   std::atomic<bool> told_lost_ = false;
   known_lost lost_;
-  std::uint64_t log_inode_ = 0;  ///< 0: not seen yet
+  std::uint64_t file_inode_ = 0;  ///< 0: not seen yet, as of the log
+  std::uint64_t log_inode_ = 0;
+  std::uint64_t log_bytes_ = 0;  ///< behind the last commit
   reader_pool readers_;
   commit_queue queue_;  // ends first: its thread uses all the others
 };

@@ -5,8 +5,12 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <fcntl.h>
 #include <fstream>
+#include <unistd.h>
 #include <vector>
+
+#include "runtime/base/unique_fd.hpp"
 
 namespace riffle::storage {
 
@@ -14,6 +18,7 @@ namespace {
 
 constexpr std::size_t header_size = 32;
 constexpr std::size_t frame_header_size = 24;
+constexpr std::uint32_t magic_of_log = 0x377F0682;  // or one more
 
 std::uint32_t big_endian(const char* p) {
   const auto* b = reinterpret_cast<const unsigned char*>(p);
@@ -56,7 +61,7 @@ struct wal_scan {
     const auto magic = big_endian(header.data());
     sum.big = (magic & 1) != 0;
     sum.add(header.data(), 24);
-    return (magic & ~1U) == 0x377F0682 && sum.is(header.data() + 24);
+    return (magic & ~1U) == magic_of_log && sum.is(header.data() + 24);
   }
 
   void read_frames(std::ifstream& in) {
@@ -135,6 +140,13 @@ std::optional<std::string> find_wal_damage(const std::filesystem::path& wal) {
   return wal.string() + " is damaged after page " +
          std::to_string(scan.good_frames) + ": the last " +
          std::to_string(scan.commits_after) + " or more commits are lost";
+}
+
+bool log_has_head(const std::string& wal) {
+  const unique_fd fd{::open(wal.c_str(), O_RDONLY | O_CLOEXEC)};
+  std::array<char, 4> head{};
+  return fd && ::pread(fd.get(), head.data(), head.size(), 0) == 4 &&
+         (big_endian(head.data()) & ~1U) == magic_of_log;
 }
 
 }  // namespace riffle::storage

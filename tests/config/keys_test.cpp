@@ -322,7 +322,6 @@ const std::map<std::string, std::string> without_trust = {
     {"agents.default.budget.tokens", "1000"},
     {"agents.default.budget.cost_usd", "0.5"},
     {"publish.batching", R"("token")"},
-    {"publish.flush_delay", R"("50ms")"},
 };
 
 /// Of a tool that is a command, of a server and of a client's token, too.

@@ -86,6 +86,7 @@ TEST_CASE("wrong types name what is wanted") {
   };
   const std::vector<sample> samples = {
       {"runtime.threads = 1.5", "must be a whole number, not a number"},
+      {"runtime.data_dir = \"b\\u0000c\"", "must not hold a NUL character"},
       {"runtime.threads = -1", "-1 is out of range; allowed: 0 to 1024"},
       {"runtime.max_runs = 4294967296",
        "4294967296 is out of range; allowed: 0 to 4294967295"},
@@ -243,6 +244,9 @@ TEST_CASE("mistakes of --set say so") {
   CHECK(mistakes_of("", {"agents.default.max_steps=five"}) ==
         "--set: agents.default.max_steps: must be a whole number, not a "
         "text\n");
+  CHECK(mistakes_of("", {"runtime.max_calls=99999999999999999999"}) ==
+        "--set: runtime.max_calls: 99999999999999999999 is too large; allowed: "
+        "1 to 65536\n");
   CHECK_THAT(mistakes_of("", {"a b=5"}),
              Catch::Matchers::Contains("no dotted key"));
   CHECK_THAT(mistakes_of("", {"a=1\nb.c=5"}),

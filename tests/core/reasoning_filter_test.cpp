@@ -63,6 +63,12 @@ TEST_CASE("what is new, short, or text stays") {
   CHECK(filtered(filter, all) == all);
 }
 
+TEST_CASE("pieces that are equal are a model's own") {
+  reasoning_filter filter;
+  const said equal(300, {thinks, whole});
+  for (const auto& x : equal) CHECK(filtered(filter, {x}).size() == 1);
+}
+
 TEST_CASE("only the last few blocks of a turn are remembered") {
   reasoning_filter filter;
   const auto block = [](int i) { return whole + std::to_string(i); };

@@ -8,6 +8,7 @@
 #include <sqlite3.h>
 
 #include "runtime/base/locked_files.hpp"
+#include "runtime/storage/read_only_journal.hpp"
 #include "runtime/storage/readable_session.hpp"
 #include "tests/storage/storage_fixture.hpp"
 #include "tests/support/catch.hpp"
@@ -104,7 +105,7 @@ TEST_CASE("nothing else of the process opens the files that hold its locks") {
   }
 }
 
-TEST_CASE("a log that was taken away is not written on") {
+TEST_CASE("a log or a database that was taken away or cut is not written on") {
   const scratch_folder folder;
   const auto journal = open_store(folder.path());
   REQUIRE(journal->open_run(make_run("ses_1", "run_1")));
@@ -114,6 +115,18 @@ TEST_CASE("a log that was taken away is not written on") {
   SECTION("another one stands in its place") {
     std::filesystem::rename(wal, folder.path() / "old");
     std::filesystem::copy_file(folder.path() / "old", wal);
+  }
+  SECTION("it was emptied") { std::filesystem::resize_file(wal, 0); }
+  SECTION("it was cut") {
+    std::filesystem::resize_file(wal, std::filesystem::file_size(wal) - 4096);
+  }
+  SECTION("the database is gone") {
+    REQUIRE(std::filesystem::remove(folder.path() / "riffle.db"));
+  }
+  SECTION("another one stands in the place of the database") {
+    const auto file = folder.path() / "riffle.db";
+    std::filesystem::rename(file, folder.path() / "old");
+    std::filesystem::copy_file(folder.path() / "old", file);
   }
   for (int i = 0; i < 2; ++i) {
     const auto why =
@@ -144,6 +157,9 @@ TEST_CASE("a log whose file is missing is kept") {
   CHECK(refused.error().code == errc::storage_unavailable);
   CHECK(refused.error().message.find("put it back") != std::string::npos);
   CHECK(std::filesystem::file_size(kept / "riffle.db-wal") == log);
+  const auto looked = storage::open_read_only_journal(kept);
+  REQUIRE_FALSE(looked);
+  CHECK(looked.error().message == refused.error().message);
   std::filesystem::rename(folder.path() / "away", kept / "riffle.db");
   const auto journal = open_store(kept);
   CHECK(journal->adopt_run({"run_1"})->last_seq == 2);

@@ -162,8 +162,9 @@ void server::close() {
   tell_change();
 }
 
-void server::join() {
-  if (thread_.joinable()) thread_.join();
+bool server::await_end(time_point until) {
+  std::unique_lock lock{mutex_};
+  return changed_.wait_until(lock, until, [this] { return ended_; });
 }
 
 link_events server::events_of(std::uint64_t generation) {
@@ -206,11 +207,11 @@ void server::tell_change() {
 /// From the first wish to the end.
 void server::live(const std::stop_token& stop) {
   std::unique_lock lock{mutex_};
-  while (changed_.wait(lock, stop, [&] { return wanted_; })) {
-    if (stop.stop_requested()) return;
+  while (changed_.wait(lock, stop, [&] { return wanted_; }) &&
+         !stop.stop_requested())
     live_once(lock, stop);
-    if (stop.stop_requested()) return;
-  }
+  ended_ = true;
+  changed_.notify_all();
 }
 
 /// One connection, from its start to the pause behind it.
@@ -226,7 +227,7 @@ void server::live_once(std::unique_lock<std::mutex>& lock,
   nobody_ = false;
   const auto generation = ++generation_;
   lock.unlock();
-  const auto to = connect_measured(options_, events_of(generation));
+  auto to = connect_measured(options_, events_of(generation));
   auto has = begin_safely(*to, stop);
   lock.lock();
   if (has) {
@@ -239,6 +240,8 @@ void server::live_once(std::unique_lock<std::mutex>& lock,
   const auto why = with_dots(broken_.value_or("it was closed"), longest_reason);
   lock.unlock();
   to->close();
+  // Its end waits for its threads, which tell us news under the lock.
+  to.reset();
   lock.lock();
   if (stop.stop_requested()) return;
   fails_fast_ = steady_clock::now() - last_start_ < fast_failure;

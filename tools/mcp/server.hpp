@@ -114,8 +114,9 @@ class server {
 
   /// Begins to end it, and returns; the destructor waits.
   void close();
-  /// Waits until it has ended, after `close`.
-  void join();
+  /// Waits until it has ended, after `close`, at most until `until`. False: it
+  /// has not; then nobody may destroy it.
+  [[nodiscard]] bool await_end(time_point until);
 
  private:
   void live(const std::stop_token& stop);
@@ -165,6 +166,7 @@ class server {
   bool suspected_ = false;
   bool listened_ = false;  ///< to news, over this connection
   bool wanted_ = false;
+  bool ended_ = false;
   time_point since_{};         ///< see `waited_since`
   bool wanted_again_ = false;  ///< though it is out of service
   bool fails_fast_ = false;    ///< its last start did

@@ -82,10 +82,20 @@ servers::servers(servers_options options) : options_{std::move(options)} {
   }
 }
 
-/// All at once: each has a grace.
-servers::~servers() {
-  for (auto& [name, x] : all_) x.at->close();
-  for (auto& [name, x] : all_) x.at->join();
+servers::~servers() { static_cast<void>(end(time_point::max())); }
+
+bool servers::end(time_point until) {
+  std::vector<std::shared_ptr<server>> all;
+  {
+    const std::lock_guard lock{mutex_};
+    for (const auto& [name, x] : all_) all.push_back(x.at);
+  }
+  for (const auto& x : all) x->close();
+  return std::ranges::all_of(all, [&](const auto& x) {
+    if (x->await_end(until)) return true;
+    log_error("mcp." + x->name(), "it does not end, and is left behind");
+    return false;
+  });
 }
 
 server* servers::find(const std::string& name) const {

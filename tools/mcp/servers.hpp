@@ -62,6 +62,10 @@ class servers {
   servers(const servers&) = delete;
   servers& operator=(const servers&) = delete;
 
+  /// Ends all at once: each has a grace. False: one has not ended by `until`;
+  /// then nobody may destroy this.
+  [[nodiscard]] bool end(time_point until);
+
   /// Null: there is none with this name.
   [[nodiscard]] server* find(const std::string& name) const;
   [[nodiscard]] std::vector<std::string> names() const;
