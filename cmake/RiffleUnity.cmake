@@ -11,14 +11,17 @@
 option(RIFFLE_UNITY "Compile several sources as one" OFF)
 set(RIFFLE_UNITY_BATCH 12 CACHE STRING "Most sources compiled as one")
 
-# What `path` defines at its top level: functions, constants, types.
-# "alone": it takes the names of a whole namespace, or it is the main function
-# that a library offers, so it can join no other source.
-function(riffle_top_level_names path out)
+# What `path` defines at its top level: functions, constants, types; and whom it
+# may join: `company` is the namespace all of whose names it takes (only sources
+# that take the same), or "alone" for the main function that a library offers.
+function(riffle_top_level_names path out company)
   file(READ "${path}" text)
-  if(text MATCHES "\nusing namespace [a-z_:]+_detail|\nint main\\(")
-    set(${out} alone PARENT_SCOPE)
+  set(${company} anybody PARENT_SCOPE)
+  if(text MATCHES "\nint main\\(")
+    set(${company} alone PARENT_SCOPE)
     return()
+  elseif(text MATCHES "\nusing namespace ([a-z]+::)?([a-z_]+_detail)")
+    set(${company} "${CMAKE_MATCH_2}" PARENT_SCOPE)
   endif()
   # Lists are split at semicolons, and brackets would keep them together.
   string(REGEX REPLACE "[];[\"\\]" " " text "${text}")
@@ -33,8 +36,8 @@ function(riffle_top_level_names path out)
     list(APPEND names "${CMAKE_MATCH_1}")
   endforeach()
   list(REMOVE_DUPLICATES names)
-  # Overloads, declared in headers.
-  list(REMOVE_ITEM names to_string visit render inspect fs json)
+  # Overloads that headers declare, and aliases that mean the same everywhere.
+  list(REMOVE_ITEM names to_string visit render inspect execute fs json rt)
   set(${out} "${names}" PARENT_SCOPE)
 endfunction()
 
@@ -47,8 +50,8 @@ function(riffle_unity target)
   set(last -1)
   get_target_property(sources ${target} SOURCES)
   foreach(source ${sources})
-    riffle_top_level_names("${source}" names)
-    if(names STREQUAL "alone")
+    riffle_top_level_names("${source}" names company)
+    if(company STREQUAL "alone")
       continue()
     endif()
     set(batch 0)
@@ -63,7 +66,9 @@ function(riffle_unity target)
         set(before 0)
         set(after 0)
       endif()
-      if(before EQUAL after AND size_${batch} LESS RIFFLE_UNITY_BATCH)
+      if(batch GREATER last OR (before EQUAL after AND
+         company STREQUAL "${company_${batch}}" AND
+         size_${batch} LESS RIFFLE_UNITY_BATCH))
         break()
       endif()
       math(EXPR batch "${batch} + 1")
@@ -71,6 +76,7 @@ function(riffle_unity target)
     if(batch GREATER last)
       set(last ${batch})
       set(size_${batch} 0)
+      set(company_${batch} "${company}")
       set(names_${batch})
     endif()
     math(EXPR size_${batch} "${size_${batch}} + 1")

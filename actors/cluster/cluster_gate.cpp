@@ -14,7 +14,7 @@ namespace riffle {
 
 namespace {
 
-constexpr const char* op = "cluster";
+constexpr const char* cluster_op = "cluster";
 
 }  // namespace
 
@@ -33,9 +33,10 @@ void cluster_gate_state::to_worker(const cluster::tag& tag, X& x) {
   ++late;
   ++at.dropped;
   measure_node("late_answer", at.who);
-  log_info(op, "an answer of node " + at.who.name +
-                   " came too late or was not asked for, and is dropped (" +
-                   std::to_string(late) + " so far)");
+  log_info(cluster_op,
+           "an answer of node " + at.who.name +
+               " came too late or was not asked for, and is dropped (" +
+               std::to_string(late) + " so far)");
   if (at.at == phase::fenced)
     self->send(at.peer, cluster::fenced{at.who.epoch});
 }
@@ -52,7 +53,7 @@ void cluster_gate_state::to_host(const cluster::tag& tag, X& x) {
     if constexpr (std::is_same_v<X, work::assignment>) {
       work::done back{x.call.id, x.attempt};
       back.result.how = outcome::failed;
-      back.result.err = error{errc::tool_unavailable, op,
+      back.result.err = error{errc::tool_unavailable, cluster_op,
                               "its node had given up on this process", true};
       back.last_progress = 0;
       back.moved = true;
@@ -82,11 +83,12 @@ void cluster_gate_state::note_standstill() {
   if (!last || now() - *last < setup.watch.timeout / 2) return;
   stood_still = now() - *last;
   went_on = now();
-  log_warn(op, "this process stood still for " +
-                   duration_text(std::chrono::floor<std::chrono::milliseconds>(
-                       stood_still)) +
-                   " (it was stopped, or its machine was): others may have "
-                   "given up on it");
+  log_warn(cluster_op,
+           "this process stood still for " +
+               duration_text(
+                   std::chrono::floor<std::chrono::milliseconds>(stood_still)) +
+               " (it was stopped, or its machine was): others may have "
+               "given up on it");
 }
 
 bool cluster_gate_state::stood_still_just_now() const {
@@ -180,8 +182,9 @@ void cluster_gate_state::drain_as_asked(link& x) {
 
 void cluster_gate_state::on(const begin_drain&) {
   if (std::exchange(draining, true)) return;
-  log_info(op, "this node is drained: it takes no more calls, and ends when " +
-                   std::to_string(hosted) + " have ended");
+  log_info(cluster_op,
+           "this node is drained: it takes no more calls, and ends when " +
+               std::to_string(hosted) + " have ended");
   for (const auto& [number, x] : links)
     if (x.at == phase::joined) offer_to(x);
   if (host) self->send(host, begin_drain{});
@@ -198,7 +201,7 @@ void handle_ends(caf::stateful_actor<cluster_gate_state>* self) {
   // What a peer does not understand comes back as an error, and what it should
   // not say is none of ours: neither ends the gate.
   self->set_error_handler([](caf::scheduled_actor*, caf::error& x) {
-    log_debug(op, "a peer answers with an error: " + describe_end(x));
+    log_debug(cluster_op, "a peer answers with an error: " + describe_end(x));
   });
   self->set_default_handler(caf::drop);
   self->set_exit_handler([&st](caf::exit_msg& x) {

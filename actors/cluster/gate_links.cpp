@@ -12,7 +12,7 @@ namespace riffle {
 
 namespace {
 
-constexpr const char* op = "cluster";
+constexpr const char* cluster_op = "cluster";
 
 /// What ends sooner after it began was crossed by a dial of its peer.
 constexpr auto crossing = std::chrono::seconds{1};
@@ -73,9 +73,9 @@ void cluster_gate_state::on(dialed& x) {
     plan.on_failed(now(), setup.random01());
     const auto text = "cannot reach " + x.address + ": " + x.problem;
     if (plan.failures() == 1)
-      log_warn(op, text + "; it is tried again and again");
+      log_warn(cluster_op, text + "; it is tried again and again");
     else
-      log_debug(op, text);
+      log_debug(cluster_op, text);
     return tell_if_known();
   }
   plan.on_linked();
@@ -186,8 +186,9 @@ void cluster_gate_state::on(cluster::pong& x) {
   // It has what was said at the greeting, and refuses nobody for that.
   if (at.at == phase::joined && told_refusals.erase(key_of(at)) > 0 &&
       !at.who.observer)
-    log_info(op, named(at.who) + " stays, which was refused or refused this " +
-                     "process before" + with_epoch(at.who));
+    log_info(cluster_op, named(at.who) +
+                             " stays, which was refused or refused this " +
+                             "process before" + with_epoch(at.who));
   if (at.wish && x.number >= at.wish->ping) drain_as_asked(at);
   at.loads = std::move(x.loads);
   if (setup.board)
@@ -204,14 +205,15 @@ void cluster_gate_state::fence(link_number number, link& x,
                                const std::string& why) {
   const auto silent = now() - x.watch.heard();
   const bool ours = why.empty() && stood_still_just_now();
-  log_error(op, named(x.who) + " " +
-                    (ours ? "was not heard while this process stood still"
-                     : !why.empty() ? why
-                     : silent >= setup.watch.timeout
-                         ? "is silent for " + in_ms(silent)
-                         : "answers nothing for " +
-                               in_ms(now() - x.watch.confirmed())) +
-                    ": fenced" + with_epoch(x.who));
+  log_error(
+      cluster_op,
+      named(x.who) + " " +
+          (ours           ? "was not heard while this process stood still"
+           : !why.empty() ? why
+           : silent >= setup.watch.timeout
+               ? "is silent for " + in_ms(silent)
+               : "answers nothing for " + in_ms(now() - x.watch.confirmed())) +
+          ": fenced" + with_epoch(x.who));
   measure_node("fenced", x.who);
   count(x, false);
   leave(x,
@@ -245,8 +247,8 @@ void cluster_gate_state::on(const cluster::fenced& x) {
     if (x.epoch < at.our_epoch) greet(at);
     return;
   }
-  log_warn(op, named(at.who) + " had given up on this process (epoch " +
-                   std::to_string(x.epoch) + "); it begins anew");
+  log_warn(cluster_op, named(at.who) + " had given up on this process (epoch " +
+                           std::to_string(x.epoch) + "); it begins anew");
   end_origin(number, at, "it had given up on this process");
   at.our_epoch = ++last_epoch;
   at.wish.reset();
@@ -286,11 +288,11 @@ void cluster_gate_state::log_gone(const link& x, const std::string& why,
                                   ending how) const {
   const auto who = named(x.who);
   if (how == ending::left)
-    log_info(op, who + " has left: it ended" + with_epoch(x.who));
+    log_info(cluster_op, who + " has left: it ended" + with_epoch(x.who));
   else if (told_refusals.contains(key_of(x)) && how == ending::refused)
-    log_debug(op, who + " is gone: " + why + with_epoch(x.who));
+    log_debug(cluster_op, who + " is gone: " + why + with_epoch(x.who));
   else
-    log_warn(op, who + " is gone: " + why + with_epoch(x.who));
+    log_warn(cluster_op, who + " is gone: " + why + with_epoch(x.who));
 }
 
 void cluster_gate_state::drop(link_number number, const std::string& why,

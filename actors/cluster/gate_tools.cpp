@@ -12,7 +12,7 @@ namespace riffle {
 
 namespace {
 
-constexpr const char* op = "cluster";
+constexpr const char* cluster_op = "cluster";
 
 /// What joins and leaves under a name of its own each time fills no memory.
 constexpr std::size_t most_lost = 64;
@@ -65,9 +65,10 @@ void cluster_gate_state::tell_if_known() {
 
 /// Whoever joins itself would be its own origin.
 void cluster_gate_state::on_own_address(const std::string& address) {
-  log_warn(op, address +
-                   " (cluster.join) leads to this process itself: it is left "
-                   "out; give the addresses of others");
+  log_warn(cluster_op,
+           address +
+               " (cluster.join) leads to this process itself: it is left "
+               "out; give the addresses of others");
   targets.erase(address);
   tell_if_known();
 }
@@ -118,9 +119,9 @@ void cluster_gate_state::on(cluster::offers& x) {
   at.offered = true;
   if (!first_offer && !x.tools.empty()) first_offer = now();
   if (x.draining && !was_draining) {
-    log_info(op, "node " + at.who.name +
-                     " is drained: it takes no more calls (epoch " +
-                     std::to_string(at.who.epoch) + ")");
+    log_info(cluster_op, "node " + at.who.name +
+                             " is drained: it takes no more calls (epoch " +
+                             std::to_string(at.who.epoch) + ")");
     measure_node("drained", at.who);
   }
   tell_tools();
@@ -135,9 +136,9 @@ void cluster_gate_state::add_tool(link_number number, link& x,
       const auto text = "the tool `" + offer.name + "` of node " + x.who.name +
                         " is not used";
       if (why->empty()) {  // as most often: a node has the usual tools, too
-        log_debug(op, text + ": this process has it itself");
+        log_debug(cluster_op, text + ": this process has it itself");
       } else {
-        log_warn(op, text + ": " + *why);
+        log_warn(cluster_op, text + ": " + *why);
         setup.board->add_unused(x.who.name, offer.name, *why);
         x.unused = true;
       }
@@ -210,8 +211,9 @@ void cluster_gate_state::on_pool_down(const node_pool& x,
   }
   auto& at = i->second;
   const bool again = ++at.pools_failed <= most_pools_failed;
-  log_error(op, "the worker pool of `" + x.tool + "` of node " + x.node +
-                    " failed" + (again ? " and is replaced: " : ": ") + why);
+  log_error(cluster_op, "the worker pool of `" + x.tool + "` of node " +
+                            x.node + " failed" +
+                            (again ? " and is replaced: " : ": ") + why);
   if (!again) {
     setup.tell_pool({key, {}, why, died});
     fence(x.link, at, "has tools whose worker pool fails here");
@@ -239,9 +241,10 @@ void cluster_gate_state::leave(link& x, const std::string& why, bool lost) {
     to_hold = setup.board->remove(x.who.name, why,
                                   lost && setup.join_timeout > duration{});
   if (!to_hold.empty())
-    log_info(op, "calls that have not begun wait for node " + x.who.name +
-                     ", " + duration_text(setup.join_timeout) +
-                     " at most (cluster.join_timeout)");
+    log_info(cluster_op, "calls that have not begun wait for node " +
+                             x.who.name + ", " +
+                             duration_text(setup.join_timeout) +
+                             " at most (cluster.join_timeout)");
   if (x.tools.empty() && !waits) return;
   const auto workers = std::exchange(x.tokens, {});
   for (auto& [tool, at] : std::exchange(x.tools, {})) {

@@ -12,7 +12,7 @@ namespace riffle::core {
 
 namespace {
 
-constexpr const char* op = "budget";
+constexpr const char* budget_op = "budget";
 
 std::string usd(double x) {
   std::array<char, 64> text{};
@@ -22,7 +22,7 @@ std::string usd(double x) {
 
 error too_much(const std::string& budget, const std::string& used,
                const std::string& needed, const char* key) {
-  return {errc::budget_exceeded, op,
+  return {errc::budget_exceeded, budget_op,
           "the run's budget of " + budget +
               " does not pay for another model "
               "call: " +
@@ -78,13 +78,13 @@ void call_budget::on_begun(const call_id& call) {
 }
 
 error call_budget::refusal() const {
-  return {errc::budget_exceeded, op,
+  return {errc::budget_exceeded, budget_op,
           "the run may make " + std::to_string(limit_) +
               " tool calls, and they are used up; this one was not executed"};
 }
 
 error calls_used_up(std::uint32_t limit) {
-  return {errc::budget_exceeded, op,
+  return {errc::budget_exceeded, budget_op,
           "the model asked for more than the " + std::to_string(limit) +
               " tool calls of the run's budget; allow more with "
               "budget.tool_calls of the agent"};

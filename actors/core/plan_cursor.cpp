@@ -14,10 +14,10 @@ using step_detail::to_ms;
 
 namespace {
 
-constexpr const char* op = "plan";
+constexpr const char* plan_op = "plan";
 
 error interrupted_plan(const error& why) {
-  return {errc::stream_interrupted, op, why.message};
+  return {errc::stream_interrupted, plan_op, why.message};
 }
 
 }  // namespace
@@ -90,7 +90,7 @@ plan_effects plan_cursor::on_step_ended(step_end end, time_point now) {
     end.status =
         stopped->cancelled ? run_status::cancelled : run_status::failed;
     end.why = stopped->why;
-    end.why->op = op;
+    end.why->op = plan_op;
     if (stopped->cancelled) end.why->code = errc::cancelled;
   }
   bodies events;
@@ -112,7 +112,7 @@ plan_effects plan_cursor::on_step_due(std::size_t at, std::uint32_t attempt,
   if (phase_ != phase::working || at != place() ||
       attempt != progress_.attempt || stop_)
     return out;
-  stop_ = end_request{{errc::timeout, op,
+  stop_ = end_request{{errc::timeout, plan_op,
                        "the step did not end within its time limit of " +
                            duration_text(current().timeout)},
                       false};
@@ -178,7 +178,7 @@ void plan_cursor::go_on(bodies events, plan_effects& out, time_point now) {
     const auto needed = missing(place());
     if (!needed) return perform(std::move(events), out);
     const step_end end{run_status::failed,
-                       error{errc::step_execution_error, op,
+                       error{errc::step_execution_error, plan_op,
                              "it depends on step \"" + *needed +
                                  "\", which did not complete"}};
     finish_step(end, events, now);
@@ -277,7 +277,7 @@ error plan_cursor::plan_error(const error& why) const {
                                 : errc::tool_execution_error;
   if (why.code == errc::timeout || why.code == errc::step_execution_error)
     code = why.code;
-  return {code, op, "step \"" + step.id + "\": " + why.message};
+  return {code, plan_op, "step \"" + step.id + "\": " + why.message};
 }
 
 void plan_cursor::end_as_requested(bodies events, plan_effects& out,

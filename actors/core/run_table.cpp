@@ -8,7 +8,7 @@ namespace riffle::core {
 
 namespace {
 
-constexpr const char* op = "run_registry";
+constexpr const char* run_registry_op = "run_registry";
 using level = note_run::level;
 
 note_run note(level at, const run_id& id, std::string text,
@@ -21,7 +21,8 @@ bool may_come_back(const error& why) {
 }
 
 error store_silent() {
-  return {errc::storage_unavailable, op, "the store did not answer in time"};
+  return {errc::storage_unavailable, run_registry_op,
+          "the store did not answer in time"};
 }
 
 }  // namespace
@@ -29,20 +30,21 @@ error store_silent() {
 // -- who may ------------------------------------------------------------------
 
 std::optional<error> run_table::find_refusal(const asked_run& x) const {
-  if (closing_) return error{errc::cancelled, op, "the runtime is closing"};
+  if (closing_)
+    return error{errc::cancelled, run_registry_op, "the runtime is closing"};
   const auto* known = find(x.run);
   const bool free = known == nullptr || (known->at == phase::suspended &&
                                          !known->asked && !x.fresh);
   if (!free && known->at == phase::late)
-    return error{errc::session_busy, op,
+    return error{errc::session_busy, run_registry_op,
                  "the store has yet to answer an earlier request for the run"};
   if (!free)
-    return error{errc::session_busy, op,
+    return error{errc::session_busy, run_registry_op,
                  "the run is under way in this process"};
   const bool only_ends = x.end && !x.fresh;
   if (!only_ends && !x.within_plan && limits_.max_runs > 0 &&
       busy() >= limits_.max_runs)
-    return error{errc::budget_exceeded, op,
+    return error{errc::budget_exceeded, run_registry_op,
                  "there are " + std::to_string(limits_.max_runs) +
                      " runs already; raise runtime.max_runs or wait"};
   return std::nullopt;
@@ -126,8 +128,8 @@ void run_table::take_late(entry& x, run_effects& out, time_point now) {
                (let_go ? "disowned" : "ended")));
   if (let_go) return forget(id, true, out);
   if (!x.end)
-    x.end = end_request{
-        {errc::cancelled, op, "nobody waits for its start any more"}};
+    x.end = end_request{{errc::cancelled, run_registry_op,
+                         "nobody waits for its start any more"}};
   begin(x, x.what.fresh, out, now);
 }
 
@@ -198,7 +200,8 @@ run_effects run_table::on_withdrawn(const run_id& id) {
   auto* x = find(id);
   if (x == nullptr) return out;
   out.emplace_back(note(level::warn, id, "is not waited for any more"));
-  const error why{errc::cancelled, op, "nobody waits for its start any more"};
+  const error why{errc::cancelled, run_registry_op,
+                  "nobody waits for its start any more"};
   x->awaited = false;
   if (x->at == phase::opening) {
     x->at = phase::late;
@@ -251,7 +254,8 @@ run_effects run_table::on_all_down(const run_id& id, const std::string& why,
   if (!x->broken) {
     out.emplace_back(note(level::warn, id, "failed: " + why));
     if (!x->restarts.allow(now)) {
-      const error often{errc::internal, op, "the run failed too often: " + why};
+      const error often{errc::internal, run_registry_op,
+                        "the run failed too often: " + why};
       if (std::exchange(x->last_try, true))
         x->broken = often;
       else
@@ -306,7 +310,8 @@ void run_table::forget(const run_id& id, bool disown, run_effects& out) {
   if (disown && i->second.works) {
     i->second.at = phase::lingering;
     if (!i->second.broken)
-      i->second.broken = error{errc::internal, op, "the run is given up"};
+      i->second.broken =
+          error{errc::internal, run_registry_op, "the run is given up"};
     return;
   }
   out.emplace_back(forget_run{id});

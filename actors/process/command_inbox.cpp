@@ -12,7 +12,7 @@ namespace riffle {
 
 namespace {
 
-constexpr const char* op = "command_inbox";
+constexpr const char* command_inbox_op = "command_inbox";
 
 /// Longest wait for the registry to open a run.
 constexpr auto start_deadline = std::chrono::seconds{90};
@@ -27,7 +27,7 @@ cause_made make_cause(const cause_spec_maker& make,
     else
       out.why = std::move(spec.error());
   } catch (const std::exception& problem) {
-    out.why = error{errc::internal, op, problem.what()};
+    out.why = error{errc::internal, command_inbox_op, problem.what()};
   }
   return out;
 }
@@ -66,7 +66,7 @@ void command_inbox_state::on(settle_proposal& x) {
     // The run waits for it, maybe without a write of its own: it is stored
     // as soon as there is room.
     if (!std::exchange(refused, true))
-      log_error(op, render_chain(answer.error()));
+      log_error(command_inbox_op, render_chain(answer.error()));
     const auto id = x.decision.proposal;
     if (watched.contains(id)) unsettled.insert_or_assign(id, std::move(x));
     schedule();
@@ -86,7 +86,7 @@ void command_inbox_state::on(decision_known& x) {
 void command_inbox_state::look_for(const std::vector<proposal_id>& ids) {
   auto found = setup.journal->decisions_of(ids);
   if (!found) {
-    log_error(op, render_chain(found.error()));
+    log_error(command_inbox_op, render_chain(found.error()));
     return;
   }
   for (auto& decision : *found) {
@@ -97,7 +97,7 @@ void command_inbox_state::look_for(const std::vector<proposal_id>& ids) {
       filter.id = decision.proposal;
       auto state = setup.journal->list_proposals(filter);
       if (!state) {  // it is looked for again
-        log_error(op, render_chain(state.error()));
+        log_error(command_inbox_op, render_chain(state.error()));
         continue;
       }
       if (!state->empty() && storage::awaits_execution(state->front())) {
@@ -116,9 +116,10 @@ void command_inbox_state::on(queued_cause& x) {
   if (!setup.make_cause_spec || !storage::awaits_execution(x.cause)) return;
   const auto& id = x.cause.what.id;
   if (!queue.add(id, now()))
-    return log_error(op, "proposal " + id.value +
-                             " is not executed: too many wait for that; "
-                             "approve it again later");
+    return log_error(command_inbox_op,
+                     "proposal " + id.value +
+                         " is not executed: too many wait for that; "
+                         "approve it again later");
   causes.insert_or_assign(id, std::move(x.cause));
   schedule();
 }
@@ -149,8 +150,8 @@ void command_inbox_state::on(cause_made& x) {
       .then([this, id](run_opened& y) { on_answer(id, y.failure); },
             [this, id, run](caf::error&) {
               self->send(registry, withdraw_run{run, {}});
-              on_answer(
-                  id, error{errc::timeout, op, "the registry did not answer"});
+              on_answer(id, error{errc::timeout, command_inbox_op,
+                                  "the registry did not answer"});
             });
 }
 
@@ -162,9 +163,10 @@ void command_inbox_state::on_answer(const proposal_id& id,
   const auto state = queue.on_answer(id, why, now());
   if (state != core::cause_state::later) causes.erase(id);
   if (state == core::cause_state::given_up)
-    log_warn(op, "proposal " + id.value + " is not executed: " + render(*why));
+    log_warn(command_inbox_op,
+             "proposal " + id.value + " is not executed: " + render(*why));
   else if (queue.failures(id) == 1 && why->code != errc::session_busy)
-    log_warn(op,
+    log_warn(command_inbox_op,
              "proposal " + id.value +
                  " cannot be executed yet, it is tried again: " + render(*why));
   schedule();
@@ -177,7 +179,7 @@ void command_inbox_state::look_for_cancels() {
   auto found = setup.journal->cancels();
   if (!found) {
     if (!std::exchange(unread, true))
-      log_error(op, render_chain(found.error()));
+      log_error(command_inbox_op, render_chain(found.error()));
     return;
   }
   unread = false;

@@ -11,7 +11,7 @@ namespace riffle {
 
 namespace {
 
-constexpr const char* op = "run_registry";
+constexpr const char* run_registry_op = "run_registry";
 
 }  // namespace
 
@@ -33,14 +33,14 @@ bool run_registry_state::on_pool_down(const caf::down_msg& x) {
   const auto why = self->system().render(x.reason);
   setup.pools.erase(tool);
   if (pool_restarts.at(tool).allow(self->clock().now())) {
-    log_error(
-        op, "the worker pool of `" + tool + "` failed and is replaced: " + why);
+    log_error(run_registry_op, "the worker pool of `" + tool +
+                                   "` failed and is replaced: " + why);
     replace_pool(tool, why);
     return true;
   }
   const auto text = "the worker pool of `" + tool +
                     "` failed too often: " + why + "; it is out of service";
-  log_error(op, text);
+  log_error(run_registry_op, text);
   measure(metric::open_breakers, 1, {{metric_key::tool, tool}});
   if (setup.on_service) setup.on_service(tool, text);
   for (auto& [id, run] : runs)

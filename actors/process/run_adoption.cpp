@@ -15,7 +15,7 @@ namespace {
 
 using storage::run_owner;
 
-constexpr const char* op = "session_store";
+constexpr const char* session_store_op = "session_store";
 constexpr auto owner_timeout = std::chrono::milliseconds{3000};
 /// So often other processes may come and go in between.
 constexpr int most_tries = 3;
@@ -53,7 +53,8 @@ std::optional<error> wait_for_all(const storage::session_snapshot& session,
 }
 
 opened_run refuse(const run_id& run, error why) {
-  log_warn(op, "run " + run.value + " is not adopted: " + render_chain(why));
+  log_warn(session_store_op,
+           "run " + run.value + " is not adopted: " + render_chain(why));
   return {nullptr, std::move(why)};
 }
 
@@ -130,7 +131,7 @@ opened_run adopt_run(storage::journal& journal, const adopt_run_request& x,
       return out;
     }
   }
-  return refuse(x.run, {errc::session_busy, op,
+  return refuse(x.run, {errc::session_busy, session_store_op,
                         "other processes take the run again and again", true});
 }
 

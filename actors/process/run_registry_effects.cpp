@@ -12,7 +12,7 @@ namespace {
 /// How long the store's answer is listened to: a late one is acted on, too.
 /// That it is late is told by `run_deadline`.
 constexpr auto heard_for = std::chrono::minutes{24 * 60};
-constexpr const char* op = "run_registry";
+constexpr const char* run_registry_op = "run_registry";
 
 /// Less than a runtime waits for the end of its runs.
 constexpr auto cause_grace = std::chrono::seconds{3};
@@ -36,7 +36,7 @@ void keep_stopped(run_work& book, const call_attempts& acting) {
     call_result stopped;
     stopped.how = outcome::interrupted;
     stopped.attempts = attempt;
-    stopped.err = error{errc::interrupted, op,
+    stopped.err = error{errc::interrupted, run_registry_op,
                         "nothing could be saved while this call was under way, "
                         "so it was stopped; its outcome is unknown, check "
                         "before you repeat it"};
@@ -76,7 +76,7 @@ void run_registry_state::act(core::ask_store& x) {
   };
   const auto lost = [this, x](caf::error& e) {
     opened_run none{
-        nullptr, error{errc::internal, op,
+        nullptr, error{errc::internal, run_registry_op,
                        "the session store failed, so no run can begin", false,
                        self->system().render(e)}};
     on_store_answer(x, none);
@@ -181,7 +181,8 @@ void run_registry_state::act(core::tell_end& x) {
 void run_registry_state::act(core::end_soon& x) {
   self->delayed_send(
       self, cause_grace,
-      cancel_run{x.run, {errc::cancelled, op, "the runtime is closing"}});
+      cancel_run{x.run,
+                 {errc::cancelled, run_registry_op, "the runtime is closing"}});
 }
 
 void run_registry_state::act(core::stop_actors& x) {
@@ -260,9 +261,9 @@ void run_registry_state::act(core::note_run& x) {
   auto text = x.run.value + " " + x.text;
   if (x.why) text += ": " + render_chain(*x.why);
   switch (x.at) {
-    case core::note_run::level::info: log_info(op, text); break;
-    case core::note_run::level::warn: log_warn(op, text); break;
-    case core::note_run::level::error: log_error(op, text); break;
+    case core::note_run::level::info: log_info(run_registry_op, text); break;
+    case core::note_run::level::warn: log_warn(run_registry_op, text); break;
+    case core::note_run::level::error: log_error(run_registry_op, text); break;
   }
 }
 

@@ -12,7 +12,7 @@ namespace riffle {
 
 namespace {
 
-constexpr const char* op = "plan";
+constexpr const char* plan_op = "plan";
 constexpr std::size_t page_bytes = 256u << 10;
 
 /// Whether the error's code says more than that the tool failed.
@@ -29,7 +29,7 @@ bool is_of_step(errc code) {
 }
 
 error with_code(errc code, const error& why) {
-  return {code, op,
+  return {code, plan_op,
           why.code == code
               ? why.message
               : std::string{to_string(why.code)} + ": " + why.message};
@@ -96,7 +96,7 @@ core::step_end end_of_run(const storage::run_record& record, run_end found,
   const auto why =
       found.finished && found.finished->err
           ? *found.finished->err
-          : error{errc::internal, op, "the log of its run has no end"};
+          : error{errc::internal, plan_op, "the log of its run has no end"};
   auto code = errc::step_execution_error;
   if (why.code == errc::timeout || why.code == errc::cancelled) code = why.code;
   out.why = with_code(code, why);
@@ -157,8 +157,8 @@ core::step_end end_of_call(const storage::call_record& x, std::size_t limit) {
   if (x.how == outcome::ok) return out;
   out.status = x.how == outcome::cancelled ? events::run_status::cancelled
                                            : events::run_status::failed;
-  const auto why = x.err.value_or(
-      error{errc::tool_execution_error, op, std::string{to_string(x.how)}});
+  const auto why = x.err.value_or(error{errc::tool_execution_error, plan_op,
+                                        std::string{to_string(x.how)}});
   out.why = with_code(
       is_of_step(why.code) ? why.code : errc::tool_execution_error, why);
   return out;
@@ -236,7 +236,7 @@ expected<prepared_step> prepare_step(const run_spec& plan, std::size_t place,
   auto text = calls ? core::fill_in_arguments(document, place, find)
                     : core::fill_in_instruction(document, place, find);
   if (!text)
-    return unexpected{error{errc::step_execution_error, op, text.error()}};
+    return unexpected{error{errc::step_execution_error, plan_op, text.error()}};
   prepared_step out;
   if (calls) {
     out.call = call_of_step(plan, place, number, sources[place].call, *text);

@@ -12,7 +12,7 @@ namespace riffle {
 
 namespace {
 
-constexpr const char* op = "plan";
+constexpr const char* plan_op = "plan";
 
 /// Pause before a run that is somebody else's, or that the journal does not
 /// give, is looked at again.
@@ -59,7 +59,7 @@ bool may_pass(errc code) {
 }
 
 error silent_registry() {
-  return {errc::storage_unavailable, op,
+  return {errc::storage_unavailable, plan_op,
           "the run registry did not answer in time"};
 }
 
@@ -114,7 +114,7 @@ void plan_executor_state::on(step_prepared& x) {
   if (!x.what) {
     const auto& why = x.what.error();
     return end_step({events::run_status::failed,
-                     error{errc::step_execution_error, op, why.message}});
+                     error{errc::step_execution_error, plan_op, why.message}});
   }
   if (x.what->run)
     begin_run(x.what->run);
@@ -183,7 +183,7 @@ void plan_executor_state::on_opened(const run_opened& x, bool resumed) {
   if (!resumed && code != errc::storage_unavailable)
     return end_step(
         {events::run_status::failed,
-         error{errc::step_execution_error, op,
+         error{errc::step_execution_error, plan_op,
                std::string{to_string(code)} + ": " + x.failure->message}});
   if (code == errc::session_busy) {
     // It is under way, here or elsewhere: here its end is told.
@@ -209,14 +209,14 @@ void plan_executor_state::on_trouble(const error& why, bool passes) {
                 " cannot be followed: " + render_chain(why));
   const auto& stop = cursor.stopping();
   if (passes && !stop) return look_later();
-  self->send(
-      peers.registry,
-      stop ? cancel_run{source().run, stop->why, stop->cancelled}
-           : cancel_run{source().run,
-                        {errc::cancelled, op, "its plan has given it up"}});
+  self->send(peers.registry,
+             stop ? cancel_run{source().run, stop->why, stop->cancelled}
+                  : cancel_run{source().run,
+                               {errc::cancelled, plan_op,
+                                "its plan has given it up"}});
   if (!end_if_stopped())
     end_step({events::run_status::failed,
-              error{errc::step_execution_error, op, why.message}});
+              error{errc::step_execution_error, plan_op, why.message}});
 }
 
 void plan_executor_state::follow_run() {

@@ -5,7 +5,7 @@ namespace riffle {
 
 namespace {
 
-constexpr const char* op = "run";
+constexpr const char* run_op = "run";
 
 std::string count(std::uint64_t n, const char* what) {
   return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
@@ -140,7 +140,7 @@ void log_event(const run_id& run, const session_id& session,
     call = ended->id.value;
     tool = ended->tool;
   }
-  log_about(line.level, op, run.value + " " + line.text,
+  log_about(line.level, run_op, run.value + " " + line.text,
             {{"run_id", run.value},
              {"session_id", session.value},
              {"call_id", call},
@@ -152,11 +152,11 @@ void log_run(log_level level, const run_id& run, std::string_view text) {
   const auto line = run.value + " " + std::string{text};
   switch (level) {
     case log_level::trace:
-    case log_level::debug: return log_debug(op, line);
-    case log_level::info: return log_info(op, line);
-    case log_level::warn: return log_warn(op, line);
+    case log_level::debug: return log_debug(run_op, line);
+    case log_level::info: return log_info(run_op, line);
+    case log_level::warn: return log_warn(run_op, line);
     case log_level::error:
-    case log_level::off: return log_error(op, line);
+    case log_level::off: return log_error(run_op, line);
   }
 }
 

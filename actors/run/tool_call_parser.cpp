@@ -14,7 +14,7 @@ namespace {
 
 using core::assembly_step;
 
-constexpr const char* op = "tool_call_parser";
+constexpr const char* tool_call_parser_op = "tool_call_parser";
 
 /// Calls behind those that are looked at, and bytes of those that nobody
 /// executes: with so many the turn has no end.
@@ -22,14 +22,14 @@ constexpr std::size_t most_dropped = 16'384;
 constexpr std::uint64_t most_dropped_bytes = 64u << 20;
 
 error too_long_error(std::uint64_t limit) {
-  return {errc::invalid_arguments, op,
+  return {errc::invalid_arguments, tool_call_parser_op,
           "the arguments are longer than the " + std::to_string(limit) +
               " bytes that one call may have; make several smaller calls"};
 }
 
 /// Short: a turn may have very many of them.
 error behind_limit(std::uint32_t limit) {
-  return {errc::truncated, op,
+  return {errc::truncated, tool_call_parser_op,
           "a turn may have " + std::to_string(limit) +
               " tool calls: not executed, ask for it again in another one"};
 }
@@ -42,7 +42,7 @@ calls_checked::one checked_call(const run_spec& spec, tool_call call,
     out.rejection = check_call(spec, out.call, text);
   } catch (const std::exception& problem) {
     out.rejection =
-        error{errc::internal, op,
+        error{errc::internal, tool_call_parser_op,
               std::string{"it could not be checked, so it was not executed: "} +
                   problem.what()};
   }
@@ -50,7 +50,7 @@ calls_checked::one checked_call(const run_spec& spec, tool_call call,
 }
 
 error malformed_error() {
-  return {errc::invalid_arguments, op,
+  return {errc::invalid_arguments, tool_call_parser_op,
           "more argument text came after a whole JSON object"};
 }
 
@@ -111,7 +111,7 @@ bool tool_call_parser_state::is_too_long(std::uint64_t said) const {
 /// is not tried again: the model would only do the same.
 std::optional<error> tool_call_parser_state::flood_error() const {
   if (spec->agent.max_calls_per_turn > 0) return std::nullopt;
-  return error{errc::model_error, op,
+  return error{errc::model_error, tool_call_parser_op,
                "the model asked for more than " +
                    std::to_string(most_calls(0)) +
                    " tool calls in one turn, far more than any turn needs; the "
@@ -233,7 +233,7 @@ bool tool_call_parser_state::make(pending& x) {
   if (!x.checked) check(x);
   if (x.looking) return false;
   if (x.how == assembly_step::cut)
-    x.checked->rejection = error{errc::truncated, op,
+    x.checked->rejection = error{errc::truncated, tool_call_parser_op,
                                  "the call was cut off before it was complete; "
                                  "ask for it again if it is still needed"};
   else if (x.how == assembly_step::malformed)
@@ -283,15 +283,17 @@ void tool_call_parser_state::on(const check_overdue& x) {
   for (auto& [index, known] : waiting) {
     if (!known.looking) continue;
     if (!x.last) {
-      log_warn(op, "a call of `" + known.raw.name +
-                       "` cannot be looked at yet; it does not begin before");
+      log_warn(tool_call_parser_op,
+               "a call of `" + known.raw.name +
+                   "` cannot be looked at yet; it does not begin before");
       self->delayed_send(self, look_limit - look_late,
                          check_overdue{look, true});
       return;
     }
     known.looking = false;
     describe_call(*known.checked, known.raw.arguments);
-    known.checked->rejection = not_looked_at(op, known.raw.name);
+    known.checked->rejection =
+        not_looked_at(tool_call_parser_op, known.raw.name);
   }
   end_look();
 }

@@ -17,7 +17,7 @@ namespace riffle {
 
 namespace {
 
-constexpr const char* op = "tool_call_parser";
+constexpr const char* tool_call_parser_op = "tool_call_parser";
 
 bool is_listed(const run_spec& spec, const std::string& tool) {
   const bool ends = tool == "complete" &&
@@ -34,7 +34,7 @@ std::optional<error> find_unlisted(const run_spec& spec,
   if (listed && spec.nodes) return spec.nodes->problem(tool);
   std::string names;
   for (const auto& n : allowed) names += (names.empty() ? "" : ", ") + n;
-  return error{errc::tool_not_found, op,
+  return error{errc::tool_not_found, tool_call_parser_op,
                redact("there is no tool `" + tool + "`" +
                       (names.empty() ? ", and this run has no other one"
                                      : "; there are: " + names))};
@@ -66,13 +66,13 @@ expected<std::vector<std::string>> keys_of(const tools::tool& tool,
 }  // namespace
 
 error denied_call(const std::string& tool) {
-  return {errc::approval_denied, op,
+  return {errc::approval_denied, tool_call_parser_op,
           "the configuration does not allow this call of `" + tool +
               "`; do not try it again in another form"};
 }
 
 error doubtful_call(const std::string& tool, const std::string& pattern) {
-  return {errc::approval_denied, op,
+  return {errc::approval_denied, tool_call_parser_op,
           "this call of `" + tool + "` cannot be told apart from what `deny " +
               pattern +
               "` forbids; say it more plainly: commands without expansions, "
@@ -94,7 +94,7 @@ std::optional<error> refusal_of(const run_spec& spec, const std::string& tool,
 std::optional<error> taken_out(const run_spec& spec, const std::string& tool) {
   if (is_listed(spec, tool)) return {};
   return error{
-      errc::tool_not_found, op,
+      errc::tool_not_found, tool_call_parser_op,
       "the tool `" + tool + "` is not among the agent's tools any more"};
 }
 
@@ -191,7 +191,7 @@ core::judged_call judge_now(const run_spec& spec, const tools::tool& tool,
     return out;
   }
   if (call.eff == effect::read_only && now->eff == effect::mutating) {
-    out.denied = error{errc::tool_execution_error, op,
+    out.denied = error{errc::tool_execution_error, tool_call_parser_op,
                        "what it reads changed while it waited, so that it may "
                        "do more than read; nothing was done, ask for it again"};
     return out;
@@ -237,7 +237,7 @@ core::judged_call judge(const run_spec& spec, const tool_call& call) {
   try {
     return judge_now(spec, **tool, call);
   } catch (const std::exception& problem) {  // of ours: no memory, no folder
-    out.denied = error{errc::internal, op,
+    out.denied = error{errc::internal, tool_call_parser_op,
                        std::string{"it could not be judged, so it was not "
                                    "executed: "} +
                            problem.what()};

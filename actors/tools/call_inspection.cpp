@@ -21,13 +21,13 @@ namespace {
 /// Characters of a preview that are stored; a person who looks at all of a
 /// change needs more than a screen.
 constexpr std::size_t preview_size = 256u << 10;
-constexpr const char* op = "proposal_tracker";
+constexpr const char* proposal_tracker_op = "proposal_tracker";
 
 void find_grant(const run_spec& spec, const tool_call& call,
                 const rule_subject& subject, call_inspection& out) {
   auto all = spec.journal->grants(spec.session);
   if (!all) {
-    log_warn(op, render(all.error()));
+    log_warn(proposal_tracker_op, render(all.error()));
     return;
   }
   for (auto& x : *all)
@@ -122,7 +122,7 @@ call_inspection inspect_call(const run_spec& spec, const tool_call& call,
                              bool grants) {
   const auto* tool = spec.registry->find(call.tool);
   if (tool == nullptr)
-    return unknown({errc::tool_not_found, op,
+    return unknown({errc::tool_not_found, proposal_tracker_op,
                     "there is no tool `" + call.tool + "` any more"});
   call_inspection out;
   try {
@@ -134,7 +134,7 @@ call_inspection inspect_call(const run_spec& spec, const tool_call& call,
     if (auto why = inspect(spec, **tool, call, grants, out))
       return unknown(std::move(*why));
   } catch (const std::exception& problem) {  // of ours: no memory, no folder
-    return unknown({errc::internal, op,
+    return unknown({errc::internal, proposal_tracker_op,
                     std::string{"it could not be looked at, so it was not "
                                 "executed: "} +
                         problem.what()});
@@ -149,7 +149,7 @@ changed_call inspect_changed(const run_spec& spec, const tool_call& call,
     out.call = edit_call(spec, call, arguments);
     if (out.call) out.seen = inspect_call(spec, *out.call, false);
   } catch (const std::exception& problem) {  // of ours: no memory
-    out.seen = unknown({errc::internal, op, problem.what()});
+    out.seen = unknown({errc::internal, proposal_tracker_op, problem.what()});
   }
   if (out.seen.failure) out.call = unexpected{*out.seen.failure};
   return out;

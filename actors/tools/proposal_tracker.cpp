@@ -16,7 +16,7 @@ namespace riffle {
 
 namespace {
 
-constexpr const char* op = "proposal_tracker";
+constexpr const char* proposal_tracker_op = "proposal_tracker";
 
 /// Why a call is looked at, and as what.
 struct look {
@@ -203,12 +203,14 @@ void proposal_tracker_state::on(const inspection_overdue& x) {
   if (x.last) {
     call_inspected nothing{x.id, x.round, {}};
     if (awaited)
-      nothing.what.failure = not_looked_at(op, waiting.at(x.id).call.tool);
+      nothing.what.failure =
+          not_looked_at(proposal_tracker_op, waiting.at(x.id).call.tool);
     on(nothing);
   } else if (awaited && waiting.at(x.id).record.id.value.empty()) {
-    log_warn(op, "a call of `" + waiting.at(x.id).call.tool +
-                     "` cannot be looked at yet; nobody is asked about it "
-                     "before");
+    log_warn(proposal_tracker_op,
+             "a call of `" + waiting.at(x.id).call.tool +
+                 "` cannot be looked at yet; nobody is asked about it "
+                 "before");
     on_first_looks(order.on_skip(x.id));
   }
 }

@@ -16,7 +16,7 @@ namespace riffle::http {
 
 namespace {
 
-constexpr const char* op = "server";
+constexpr const char* server_op = "server";
 constexpr std::size_t most_runs = 100'000;
 
 /// Waits for the end of a run, and reads nothing of it.
@@ -86,8 +86,8 @@ expected<recovery::found> recovery::find() {
 void recovery::look_now() {
   const auto work = find();
   if (!work)
-    return log_error(
-        op, "what was cut off cannot be listed: " + render(work.error()));
+    return log_error(server_op, "what was cut off cannot be listed: " +
+                                    render(work.error()));
   tell_elsewhere(work->elsewhere);
   for (const auto& id : work->over) end(id);
   const auto most = at_.parts().config->server.recover_at_once;
@@ -144,7 +144,7 @@ void recovery::over(const run_id& id) {
       if (!me->at_.is_stopping()) me->go_on_with_next();
     });
   } catch (const std::exception& e) {  // the next look sees to it
-    log_warn(op, e.what());
+    log_warn(server_op, e.what());
   }
 }
 
@@ -176,7 +176,7 @@ void recovery::answered(const run_id& id, const expected<run_opened>& x) {
       if (!me->at_.is_stopping()) me->refuse(id, why);
     });
   } catch (const std::exception& e) {  // the next look tries again
-    log_warn(op, e.what());
+    log_warn(server_op, e.what());
   }
 }
 
@@ -190,7 +190,7 @@ void recovery::refuse(const run_id& id, const error& why) {
   }
   over(id);
   if (ended) return;
-  log_about(log_level::warn, op, "a run cannot go on: " + render(why),
+  log_about(log_level::warn, server_op, "a run cannot go on: " + render(why),
             {{"run_id", id.value}});
 }
 
@@ -201,7 +201,7 @@ void recovery::end(const run_id& id) {
       service::reply<storage::cancel_verdict>{
           [id](const expected<storage::cancel_verdict>& x) {
             if (!x && x.error().code != errc::session_busy)
-              log_about(log_level::warn, op,
+              log_about(log_level::warn, server_op,
                         "a run cannot be ended: " + render(x.error()),
                         {{"run_id", id.value}});
           }});
@@ -216,7 +216,7 @@ void recovery::go_on_volley(const std::string& id) {
       id, {}, watch, [room = at_.room()] { return room->take(); });
   if (again) {
     if (auto ok = at_.volleys()->add(id); !ok)
-      log_warn(op, "volley " + id + ": " + render(ok.error()));
+      log_warn(server_op, "volley " + id + ": " + render(ok.error()));
     at_.volleys()->set(id, again->run);
     return again->begin();
   }
@@ -227,14 +227,16 @@ void recovery::go_on_volley(const std::string& id) {
     refused_.insert(id);
   }
   if (again.error().code == errc::not_found) at_.volleys()->remove(id);
-  log_warn(op, "volley " + id + " cannot go on: " + render(again.error()));
+  log_warn(server_op,
+           "volley " + id + " cannot go on: " + render(again.error()));
 }
 
 void recovery::tell_elsewhere(const std::set<std::string>& folders) {
   for (const auto& folder : folders)
     if (told_.insert(folder).second)
-      log_warn(op, "unfinished runs are of the folder " + folder +
-                       ": a server that is started there goes on with them");
+      log_warn(server_op,
+               "unfinished runs are of the folder " + folder +
+                   ": a server that is started there goes on with them");
 }
 
 }  // namespace riffle::http

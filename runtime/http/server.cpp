@@ -25,12 +25,12 @@ namespace riffle::http {
 
 namespace {
 
-constexpr const char* op = "server";
+constexpr const char* server_op = "server";
 constexpr auto tick_interval = std::chrono::milliseconds{50};
 constexpr auto accept_pause = std::chrono::milliseconds{100};
 
 unexpected refused(const std::string& what) {
-  return unexpected{error{errc::invalid_config, op, what}};
+  return unexpected{error{errc::invalid_config, server_op, what}};
 }
 
 expected<std::shared_ptr<asio::ssl::context>> load_tls(
@@ -251,7 +251,7 @@ void server::start(application& to) {
         loop->run();
         return;
       } catch (const std::exception& e) {
-        log_error(op, std::string{"a handler threw: "} + e.what());
+        log_error(server_op, std::string{"a handler threw: "} + e.what());
       }
     }
   }};

@@ -25,7 +25,7 @@ namespace riffle::http {
 
 namespace {
 
-constexpr const char* op = "server";
+constexpr const char* server_op = "server";
 constexpr std::size_t secret_bytes = 32;
 
 std::string to_hex(const unsigned char* bytes, std::size_t count) {
@@ -54,7 +54,7 @@ caller_ptr make_caller(const std::string& name, const std::string& hash,
 unexpected file_error(const std::filesystem::path& file,
                       const std::string& what) {
   return unexpected{
-      error{errc::invalid_config, op, file.string() + ": " + what}};
+      error{errc::invalid_config, server_op, file.string() + ": " + what}};
 }
 
 expected<std::string> read_secret(const std::filesystem::path& file, int fd) {
@@ -185,7 +185,7 @@ expected<std::string> secret_file(const std::filesystem::path& file) {
   const auto folder = file.parent_path();
   for (const auto& one : {folder.parent_path(), folder})
     if (auto made = storage::make_private_folder(one); !made)
-      return unexpected{error{errc::invalid_config, op,
+      return unexpected{error{errc::invalid_config, server_op,
                               made.error().message +
                                   " (runtime.data_dir says where the server "
                                   "keeps what it needs)"}};

@@ -10,7 +10,7 @@ namespace riffle::service {
 
 namespace {
 
-constexpr const char* op = "runtime";
+constexpr const char* runtime_op = "runtime";
 
 /// Longest wait for the registry's answer; covers the store's own deadline.
 constexpr auto answer_deadline = std::chrono::seconds{90};
@@ -55,7 +55,7 @@ void front_door::ask(const caf::message& request, const withdraw_run& if_silent,
               // What was asked for is under way: nothing may be left of it.
               self->send(registry, if_silent);
               refuse(
-                  {errc::internal, op,
+                  {errc::internal, runtime_op,
                    "the registry did not answer: " + self->system().render(e)});
             });
   });

@@ -20,7 +20,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr const char* op = "models";
+constexpr const char* models_op = "models";
 
 /// Where a server says which models it has.
 std::string list_url(const model_link& link, const config::model_config& of) {
@@ -111,8 +111,11 @@ expected<config::model_config> find_server(const config::config& settings,
   if (auto found = config::find_model(settings, name)) return *found;
   if (const auto* known = config::find_provider(name))
     return config::with_name(*known, "");
-  return unexpected{error{
-      errc::not_found, op, config::unknown_model(settings, name), false, {}}};
+  return unexpected{error{errc::not_found,
+                          models_op,
+                          config::unknown_model(settings, name),
+                          false,
+                          {}}};
 }
 
 expected<std::vector<std::string>> read_model_list(const std::string& body) {
@@ -122,7 +125,7 @@ expected<std::vector<std::string>> read_model_list(const std::string& body) {
     if (all && all->is_object() && all->contains(key) && (*all)[key].is_array())
       all = &(*all)[key];
   if (!all || !all->is_array())
-    return unexpected{error{errc::model_error, op,
+    return unexpected{error{errc::model_error, models_op,
                             "the server's answer is no list of models", false,
                             body.substr(0, 200)}};
   std::vector<std::string> out;
@@ -140,7 +143,7 @@ expected<std::vector<std::string>> list_models(
     const config::model_config& model, std::stop_token stop) {
   if (model.dialect == "scripted")
     return unexpected{error{errc::invalid_request,
-                            op,
+                            models_op,
                             "a script has no list of models",
                             false,
                             {}}};

@@ -14,7 +14,7 @@ namespace riffle::service {
 
 namespace {
 
-constexpr const char* op = "runtime";
+constexpr const char* runtime_op = "runtime";
 constexpr const char* ending = "complete";
 
 /// `by_tool`: the model ends its work by `complete`.
@@ -103,8 +103,8 @@ expected<void> spec_maker::add_fallback(run_spec& spec,
   for (const auto& name : spec.model.fallback) {
     auto model = config::find_model(*config_, name);
     if (!model)
-      return unexpected{
-          error{errc::not_found, op, config::unknown_model(*config_, name)}};
+      return unexpected{error{errc::not_found, runtime_op,
+                              config::unknown_model(*config_, name)}};
     auto other = std::make_shared<run_spec>(spec);
     other->fallback.clear();
     other->agent.model = name;

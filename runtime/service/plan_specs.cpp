@@ -18,7 +18,7 @@ namespace riffle::service {
 
 namespace {
 
-constexpr const char* op = "plan";
+constexpr const char* plan_op = "plan";
 constexpr std::size_t longest_title = 120;
 
 /// What lists of sessions show.
@@ -43,14 +43,14 @@ expected<std::string> read_output(const kept_output& kept) {
   const auto size = std::filesystem::file_size(kept.file, problem);
   if (!problem && size > core::longest_step_text)
     return unexpected{
-        error{errc::step_execution_error, op,
+        error{errc::step_execution_error, plan_op,
               "the output in " + kept.file.string() + " has more than " +
                   std::to_string(core::longest_step_text >> 20) + " MiB"}};
   std::ifstream in{kept.file, std::ios::binary};
   std::string text{std::istreambuf_iterator<char>{in}, {}};
   if (in && !problem) return text;
   return unexpected{
-      error{errc::storage_unavailable, op,
+      error{errc::storage_unavailable, plan_op,
             "the output in " + kept.file.string() + " cannot be read"}};
 }
 
@@ -106,7 +106,7 @@ expected<std::string> spec_maker::read_plan_text(const plan_request& x) const {
   auto read = read_plan(x.plan, x.name, *parts_.tools->now());
   // Who was stopped has not waited for the servers that it names.
   if (!read.problems.empty() && x.with.stop.stop_requested())
-    return unexpected{error{errc::cancelled, op, "the plan was stopped"}};
+    return unexpected{error{errc::cancelled, plan_op, "the plan was stopped"}};
   if (!read.problems.empty()) return unexpected{invalid_plan(read.problems)};
   return std::move(read.text);
 }
@@ -155,7 +155,7 @@ expected<run_spec_ptr> spec_maker::make_plan(run_id id,
   if (auto ok = describe(*spec, x); !ok)
     return unexpected{std::move(ok.error())};
   if (plan.require_streaming && !spec->model.streaming)
-    return unexpected{error{errc::agent_not_streaming, op,
+    return unexpected{error{errc::agent_not_streaming, plan_op,
                             "the plan requires streaming, and models." +
                                 spec->agent.model + ".streaming is false"}};
   // What no step could begin without is told before the first one does.

@@ -22,14 +22,14 @@ namespace riffle::service {
 
 namespace {
 
-constexpr const char* op = "runtime";
+constexpr const char* runtime_op = "runtime";
 constexpr auto longest_run = std::chrono::seconds{30};
 constexpr std::size_t most_old = 16;  // keys that requests may still have
 constexpr std::size_t most_output = 64u << 10;
 
 unexpected bad_config(std::string message) {
   return unexpected{
-      error{errc::invalid_config, op, std::move(message), false, {}}};
+      error{errc::invalid_config, runtime_op, std::move(message), false, {}}};
 }
 
 bool has_control(std::string_view text) {
@@ -105,8 +105,11 @@ void let_go(const std::string& key) {
 }
 
 error stopped(const std::string& name) {
-  return {
-      errc::cancelled, op, "asked to stop while " + name + " ran", false, {}};
+  return {errc::cancelled,
+          runtime_op,
+          "asked to stop while " + name + " ran",
+          false,
+          {}};
 }
 
 std::string how_it_ended(const tools::process_end& x) {
@@ -304,7 +307,7 @@ bool command_key::renew(model::transport_request& request,
   }
   const auto key = run(stop);
   if (!key) {
-    log_warn(op, "no new key: " + key.error().message);
+    log_warn(runtime_op, "no new key: " + key.error().message);
     return false;
   }
   put_key(request);

@@ -24,13 +24,13 @@ namespace riffle::service {
 
 namespace {
 
-constexpr const char* op = "runtime";
+constexpr const char* runtime_op = "runtime";
 
 expected<std::string> read_prompt(const std::filesystem::path& file) {
   auto text = read_within(file);
   if (!text)
     return unexpected{
-        error{errc::invalid_config, op,
+        error{errc::invalid_config, runtime_op,
               "the system prompt " + file.string() + " " + text.error()}};
   return std::move(*text);
 }
@@ -46,7 +46,7 @@ expected<void> check_guard(const tools::registry& registry,
     const auto* found = registry.find(tool);
     if (found == nullptr || !(*found)->spec().guarded) continue;
     return unexpected{error{
-        errc::invalid_config, op,
+        errc::invalid_config, runtime_op,
         "agents." + name + ".tools: `" + tool +
             "` starts programs under a guard, which is this program started "
             "once more: call riffle::worker_main(argc, argv) first in main, or "
@@ -111,7 +111,7 @@ expected<void> spec_maker::check_owner(const session_id& session,
   const auto first = parts_.journal->list_runs(of);
   if (!first) return unexpected{first.error()};
   if (first->empty() || origin_of(first->front()).by == who.by) return {};
-  return unexpected{error{errc::not_found, op,
+  return unexpected{error{errc::not_found, runtime_op,
                           "there is no session \"" + session.value + "\""}};
 }
 
@@ -212,7 +212,7 @@ namespace {
 expected<void> check_phase(const std::string& name) {
   const auto why = name.empty() ? std::string{} : core::phase_problem(name);
   if (why.empty()) return {};
-  return unexpected{error{errc::invalid_request, op,
+  return unexpected{error{errc::invalid_request, runtime_op,
                           "the name of the phase (--phase) " + why}};
 }
 
@@ -230,7 +230,7 @@ expected<void> set_workspace(run_spec& spec, const std::filesystem::path& x) {
   if (x.empty()) return {};
   std::error_code ignored;
   if (!std::filesystem::is_directory(x, ignored))
-    return unexpected{error{errc::invalid_request, op,
+    return unexpected{error{errc::invalid_request, runtime_op,
                             "the workspace " + x.string() +
                                 " is no folder: make it, then try again"}};
   spec.workspace = x;
@@ -275,12 +275,12 @@ expected<void> spec_maker::describe(run_spec& spec,
   const auto agent = config_->agents.find(asked.agent);
   if (agent == config_->agents.end())
     return unexpected{
-        error{errc::not_found, op,
+        error{errc::not_found, runtime_op,
               "there is no agent `" + asked.agent + "` in the configuration"}};
   const auto model_name = asked.model.value_or(agent->second.model);
   auto model = config::find_model(*config_, model_name);
   if (!model)
-    return unexpected{error{errc::not_found, op,
+    return unexpected{error{errc::not_found, runtime_op,
                             config::unknown_model(*config_, model_name)}};
   spec.agent_name = asked.agent;
   spec.agent = agent->second;
@@ -333,7 +333,7 @@ expected<void> spec_maker::find_cause(run_spec& spec,
   auto found = find_proposal(*parts_.journal, *x.cause);
   if (!found) return unexpected{std::move(found.error())};
   if (!*found || !(*found)->decided)
-    return unexpected{error{errc::not_found, op,
+    return unexpected{error{errc::not_found, runtime_op,
                             "there is no approved proposal " + x.cause->value}};
   spec.cause = std::move(*found);
   return {};

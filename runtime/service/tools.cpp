@@ -21,7 +21,7 @@ namespace riffle::service {
 
 namespace {
 
-constexpr const char* op = "tools";
+constexpr const char* tools_op = "tools";
 
 tools::tool_output run_guarded(tools::tool& tool, const nlohmann::json& x,
                                tools::tool_context& context) {
@@ -195,7 +195,7 @@ std::vector<tool_view> list_tools(const tools::registry& tools,
 expected<hand_result> call_tool(const tools::registry& tools,
                                 const config::config& settings, hand_call x) {
   if (core::is_control_tool(x.tool))
-    return unexpected{error{errc::invalid_request, op,
+    return unexpected{error{errc::invalid_request, tools_op,
                             "\"" + x.tool +
                                 "\" is handled by the run itself, it cannot "
                                 "be called alone"}};

@@ -24,7 +24,7 @@ namespace riffle::service {
 
 namespace {
 
-constexpr const char* op = "volley";
+constexpr const char* volley_op = "volley";
 constexpr const char* end_key = "volley_end";
 
 nlohmann::json shared_json(const shared_texts& x) {
@@ -62,7 +62,7 @@ std::string to_text(const volley_record& x) {
 expected<volley_record> read_record(const std::string& id,
                                     const std::string& text) {
   const auto damaged = [&] {
-    return unexpected{error{errc::storage_corrupt, op,
+    return unexpected{error{errc::storage_corrupt, volley_op,
                             "the record of volley " + id + " is damaged"}};
   };
   const auto from = nlohmann::json::parse(text, nullptr, false);
@@ -92,7 +92,7 @@ expected<volley_record> read_record(const std::string& id,
 }
 
 unexpected cannot_lock(const std::filesystem::path& file, int number) {
-  return unexpected{error{errc::storage_unavailable, op,
+  return unexpected{error{errc::storage_unavailable, volley_op,
                           "cannot lock " + file.string() + ": " +
                               std::generic_category().message(number)}};
 }
@@ -111,7 +111,7 @@ expected<volley_record> load_volley(storage::journal& journal,
   const auto found = state->find(volley_key);
   if (found == state->end())
     return unexpected{
-        error{errc::not_found, op, "there is no volley \"" + id + "\""}};
+        error{errc::not_found, volley_op, "there is no volley \"" + id + "\""}};
   return read_record(id, found->second);
 }
 
@@ -220,7 +220,7 @@ expected<std::shared_ptr<volley_lock>> lock_volley(
         std::chrono::steady_clock::now() + std::chrono::milliseconds{20};
     if (!lock_until(fd, lock_kind::exclusive, soon)) {
       if (errno != EWOULDBLOCK) return cannot_lock(file, errno);
-      return unexpected{error{errc::session_busy, op,
+      return unexpected{error{errc::session_busy, volley_op,
                               "another process works on volley " + id +
                                   "; it ends there, or by Ctrl-C there"}};
     }

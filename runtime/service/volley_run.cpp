@@ -11,7 +11,7 @@ namespace riffle::service {
 
 namespace {
 
-constexpr const char* op = "volley";
+constexpr const char* volley_op = "volley";
 
 task_status status_of(events::run_status x) {
   switch (x) {
@@ -350,8 +350,8 @@ void volley_run::all_over(const std::optional<std::string>& failure) {
   }
   if (!listener) return;
   if (!failure) return listener->all_over(std::nullopt);
-  listener->all_over(
-      error{errc::internal, op, "the volley's scheduler ended: " + *failure});
+  listener->all_over(error{errc::internal, volley_op,
+                           "the volley's scheduler ended: " + *failure});
 }
 
 }  // namespace riffle::service

@@ -13,7 +13,7 @@ namespace riffle::service {
 
 namespace {
 
-constexpr const char* op = "volley";
+constexpr const char* volley_op = "volley";
 
 /// From the first pause to the longest one between runs of one task.
 constexpr duration retry_base = std::chrono::seconds{1};
@@ -22,10 +22,10 @@ constexpr duration retry_cap = std::chrono::seconds{60};
 expected<void> check_tasks(const volley_request& x) {
   if (x.tasks.empty())
     return unexpected{
-        error{errc::invalid_request, op, "a volley needs a task"}};
+        error{errc::invalid_request, volley_op, "a volley needs a task"}};
   if (x.tasks.size() > most_volley_tasks)
     return unexpected{
-        error{errc::invalid_request, op,
+        error{errc::invalid_request, volley_op,
               "a volley has at most " + std::to_string(most_volley_tasks) +
                   " tasks, not " + std::to_string(x.tasks.size()) +
                   ": give them in several"}};
@@ -33,12 +33,12 @@ expected<void> check_tasks(const volley_request& x) {
     const auto place = "task " + std::to_string(i + 1) + " of " +
                        std::to_string(x.tasks.size());
     if (x.tasks[i].task.empty())
-      return unexpected{error{errc::invalid_request, op,
+      return unexpected{error{errc::invalid_request, volley_op,
                               place + " is empty: say what is to be done"}};
     if (!x.tasks[i].session) continue;
     if (auto ok = check_name(*x.tasks[i].session); !ok)
       return unexpected{
-          error{ok.error().code, op, place + ": " + ok.error().message}};
+          error{ok.error().code, volley_op, place + ": " + ok.error().message}};
   }
   return {};
 }

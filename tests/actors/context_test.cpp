@@ -18,8 +18,6 @@ std::string plan_call(const json& arguments) {
   return one_call("manage_plan", arguments);
 }
 
-const std::string the_end = model_says("The end.") + model_stops("stop");
-
 json messages(const actor_fixture& x, std::size_t n) {
   return json::parse(x.provider->requests.at(n)).at("messages");
 }
@@ -36,7 +34,7 @@ void run(actor_fixture& x, const run_spec_ptr& spec) {
 std::vector<std::string> ten_reads() {
   std::vector<std::string> answers;
   for (int i = 0; i < 10; ++i) answers.push_back(one_call("look", {{"n", i}}));
-  answers.push_back(the_end);
+  answers.push_back(model_ends);
   return answers;
 }
 
@@ -58,7 +56,7 @@ TEST_CASE("the model sees the plan at the end of each request, as it is") {
   x.begin();
   x.provider->answers = {
       plan_call({{"action", "create"}, {"steps", {"look", "leap"}}}),
-      plan_call({{"action", "complete"}, {"id", 1}}), the_end};
+      plan_call({{"action", "complete"}, {"id", 1}}), model_ends};
   run(x, x.make_spec());
   CHECK(messages(x, 0).size() == 1);
   const auto second = messages(x, 1);
@@ -84,7 +82,7 @@ TEST_CASE("the next run of the session has the plan from its first request") {
   actor_fixture x;
   x.begin();
   x.provider->answers = {plan_call({{"action", "create"}, {"steps", {"look"}}}),
-                         the_end, the_end};
+                         model_ends, model_ends};
   run(x, x.make_spec());
   run(x, x.make_spec("run_2"));
   CHECK(messages(x, 2).back().at("content").get<std::string>().find(
@@ -95,7 +93,7 @@ TEST_CASE("an edit that fails changes no plan and makes no event") {
   actor_fixture x;
   x.begin();
   x.provider->answers = {plan_call({{"action", "complete"}, {"id", 3}}),
-                         plan_call({{"action", "list"}}), the_end};
+                         plan_call({{"action", "list"}}), model_ends};
   run(x, x.make_spec());
   CHECK(events_of(x.reader->lines, "plan_updated").empty());
   const auto results = events_of(x.reader->lines, "tool_result");
@@ -110,7 +108,7 @@ TEST_CASE("a crash anywhere adds a step to the plan once") {
     actor_fixture x;
     x.begin();
     x.provider->answers = {plan_call({{"action", "add"}, {"steps", {"look"}}}),
-                           the_end};
+                           model_ends};
     // What is asked for again is answered by what was asked.
     std::size_t handled = 0;
     auto spec = x.make_spec();

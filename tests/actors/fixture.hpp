@@ -262,5 +262,7 @@ std::string model_calls(int index, const std::string& tool,
                         const nlohmann::json& arguments = {{"n", 1}});
 std::string model_stops(const std::string& reason);
 inline const std::string model_done = "data: [DONE]\n\n";
+inline const std::string model_ends =
+    model_says("The end.") + model_stops("stop");
 
 }  // namespace riffle::testing

@@ -13,8 +13,6 @@ using nlohmann::json;
 
 namespace {
 
-const std::string the_end = model_says("Done.") + model_stops("stop");
-
 std::string calls(const std::vector<std::string>& tools) {
   std::string out;
   int index = 0;
@@ -71,7 +69,7 @@ TEST_CASE("what calls set is seen by later ones, and by later runs") {
   actor_fixture x;
   x.begin();
   x.act->also = count;
-  x.provider->answers = {calls({"act", "act"}), calls({"act"}), the_end};
+  x.provider->answers = {calls({"act", "act"}), calls({"act"}), model_ends};
   x.start(x.make_spec());
   x.run_out();
   CHECK(session_of(x).state == values{{"n", "3"}});
@@ -93,7 +91,7 @@ TEST_CASE("a call that does not end well leaves the state as it was") {
   auto spec = x.make_spec();
   x.provider->answers = {model_calls(0, "look") + model_stops("tool_calls"),
                          model_calls(0, "act") + model_stops("tool_calls"),
-                         the_end};
+                         model_ends};
   x.start(spec);
   x.run_out();
   CHECK(session_of(x).state == values{{"n", "1"}});
@@ -107,7 +105,7 @@ TEST_CASE("values of an attempt that no longer counts are dropped") {
   };
   x.settings.defaults.attempts = 3;
   x.begin();
-  x.provider->answers = {calls({"look"}), the_end};
+  x.provider->answers = {calls({"look"}), model_ends};
   x.start(x.make_spec());
   x.settle();
   REQUIRE(given.size() == 1);
@@ -182,7 +180,7 @@ TEST_CASE("values and result of a call are one commit") {
     actor_fixture x{journal};
     x.begin();
     x.look->also = count;
-    x.provider->answers = {calls({"look", "look"}), the_end};
+    x.provider->answers = {calls({"look", "look"}), model_ends};
     journal->fail_at(k);
     x.start(x.make_spec());
     x.run_out(10s);
@@ -204,7 +202,7 @@ TEST_CASE("each attempt of a call is on record, with what became of it") {
   x.begin();
   x.look->throw_times = 1;
   x.settings.defaults.attempts = 3;
-  x.provider->answers = {calls({"look", "act"}), the_end};
+  x.provider->answers = {calls({"look", "act"}), model_ends};
   x.start(x.make_spec());
   x.run_out();
   const auto all = session_of(x).calls;
@@ -228,14 +226,14 @@ TEST_CASE("an attempt that a crash cut off says so") {
     actor_fixture x{journal};
     x.begin();
     x.run_blocking = false;
-    x.provider->answers = {calls({"act"}), the_end};
+    x.provider->answers = {calls({"act"}), model_ends};
     x.start(x.make_spec());
     x.settle();
     next = journal->crash(1);
   }
   actor_fixture x{next};
   x.begin();
-  x.provider->answers = {the_end};
+  x.provider->answers = {model_ends};
   x.resume(x.make_spec());
   x.run_out();
   const auto all = session_of(x).calls;

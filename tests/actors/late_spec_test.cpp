@@ -13,15 +13,13 @@ using namespace std::chrono_literals;
 
 namespace {
 
-const std::string the_end = model_says("Done.") + model_stops("stop");
-
 /// A process in which specs are completed when the test says so.
 struct late_world {
   explicit late_world(std::shared_ptr<storage::journal> journal = {})
       : x{std::move(journal)} {
     x.change_front = [this](registry_setup& front) { front.making = making; };
     x.begin();
-    x.provider->answers = {the_end};
+    x.provider->answers = {model_ends};
   }
 
   /// Without its tools, which come with `whole`.
@@ -266,7 +264,7 @@ TEST_CASE("a run that waited when its process ended is taken up by the next") {
   }
   actor_fixture x{journal};
   x.begin();
-  x.provider->answers = {the_end};
+  x.provider->answers = {model_ends};
   x.resume(x.make_spec());
   x.run_out(10s);
   CHECK(x.journal->load_run(x.run)->state == storage::run_state::completed);
@@ -288,7 +286,7 @@ TEST_CASE("a run that was told to wait is begun by the next process") {
   }
   actor_fixture x{journal};
   x.begin();
-  x.provider->answers = {the_end};
+  x.provider->answers = {model_ends};
   x.resume(x.make_spec());
   x.run_out(10s);
   CHECK(x.journal->load_run(x.run)->state == storage::run_state::completed);

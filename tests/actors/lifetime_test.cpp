@@ -11,8 +11,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-const std::string the_end = model_says("Done.") + model_stops("stop");
-
 /// Asks the registry; the answer is kept.
 struct asker {
   template <class Message>
@@ -109,7 +107,7 @@ TEST_CASE("of two who resume a run at once the second is told it is busy") {
   }
   actor_fixture x{journal};
   x.begin();
-  x.provider->answers = {the_end};
+  x.provider->answers = {model_ends};
   const auto spec = x.make_spec();
   const asker first{x, resume_run{spec, x.reader, {}}};
   const asker second{x, resume_run{spec, {}, {}}};
@@ -127,7 +125,7 @@ TEST_CASE("a cancel that comes before the run has begun is kept") {
   slow_store store;
   store.put_before(x);
   x.begin();
-  x.provider->answers = {the_end};
+  x.provider->answers = {model_ends};
   x.start(x.make_spec());
   x.settle();
   x.cancel("enough");
@@ -150,7 +148,7 @@ TEST_CASE(
   slow_store store;
   store.put_before(x);
   x.begin();
-  x.provider->answers = {the_end};
+  x.provider->answers = {model_ends};
   const log_lines log{"info"};
   const auto spec = x.make_spec();
   const asker first{x, resume_run{spec, x.reader, {}}};
@@ -180,7 +178,7 @@ TEST_CASE("a start that failed leaves no run that is under way") {
   slow_store store;
   store.put_before(x);
   x.begin();
-  x.provider->answers = {the_end};
+  x.provider->answers = {model_ends};
   const asker first{x, start_run{x.make_spec(), x.reader}};
   x.settle();
   x.advance(61s);
@@ -229,7 +227,7 @@ TEST_CASE("a unit out of order ends its run, and no other") {
   actor_fixture x{journal};
   x.begin();
   x.provider->answers = {model_calls(0, "look") + model_stops("tool_calls"),
-                         the_end};
+                         model_ends};
   const asker first{x, start_run{x.make_spec(), x.reader}};
   x.settle();
   const auto other = std::make_shared<recording_subscriber>();
@@ -282,7 +280,7 @@ TEST_CASE("a run is not owned while a dead runtime's call still acts") {
   x.settle();
   // It waits elsewhere: another run is opened meanwhile.
   x.session = {"ses_2"};
-  x.provider->answers = {the_end};
+  x.provider->answers = {model_ends};
   const asker other{x, start_run{x.make_spec("run_2"), {}}};
   x.settle();
   REQUIRE(other.opened);

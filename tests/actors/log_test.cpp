@@ -13,8 +13,6 @@ using nlohmann::json;
 
 namespace {
 
-const std::string the_end = model_says("The end.") + model_stops("stop");
-
 std::string one_call(const std::string& tool) {
   return model_calls(0, tool) + model_stops("tool_calls");
 }
@@ -50,7 +48,7 @@ TEST_CASE("a run's begin and end are logged, and those of its calls") {
   x.begin();
   x.look->says = "secret output";
   const log_lines log{"info"};
-  play(x, {one_call("look"), the_end});
+  play(x, {one_call("look"), model_ends});
   check_line(log, "info run: run_1 begins: session ses_1, agent default",
              "run_1 begins");
   check_line(log, "info run: run_1 step 1 of ", "step 1 of");
@@ -67,7 +65,7 @@ TEST_CASE("a process says nothing of a run that goes well, unless asked") {
   actor_fixture x;
   x.begin();
   const log_lines log{"warn"};
-  play(x, {one_call("look"), the_end});
+  play(x, {one_call("look"), model_ends});
   CHECK(log.text().empty());
 }
 
@@ -127,7 +125,7 @@ TEST_CASE("an answer that did not stream is logged") {
       x, {whole}, [](run_spec& spec) { spec.request.streaming = false; },
       "run_2");
   x.provider->content_type = "text/event-stream";
-  play(x, {the_end}, {}, "run_3");
+  play(x, {model_ends}, {}, "run_3");
   CHECK(asked.with("did not stream").empty());
 }
 
@@ -139,7 +137,7 @@ TEST_CASE("reasoning and phases are logged at debug, and only there") {
       "\"I should look.\"}}]}\n\n";
   {
     const log_lines log{"debug"};
-    play(x, {thinks + one_call("look"), the_end});
+    play(x, {thinks + one_call("look"), model_ends});
     check_line(log, "debug run: run_1 reasoning: I should look.", "should");
     CHECK(log.with("run_1 idle -> streaming").size() == 1);
     CHECK(log.with("run_1 streaming -> settling").size() == 1);
@@ -147,7 +145,7 @@ TEST_CASE("reasoning and phases are logged at debug, and only there") {
     CHECK(log.with(" input tokens").size() >= 1);
   }
   const log_lines log{"info"};
-  play(x, {thinks + the_end}, {}, "run_2");
+  play(x, {thinks + model_ends}, {}, "run_2");
   CHECK(log.with("should").empty());
   CHECK(log.with("->").empty());
 }
@@ -161,7 +159,7 @@ TEST_CASE("room that is made in the context is logged, and a status") {
   for (int i = 0; i < 6; ++i)
     answers.push_back(model_calls(0, "look", {{"n", i}}) +
                       model_stops("tool_calls"));
-  answers.push_back(the_end);
+  answers.push_back(model_ends);
   play(x, answers, [](run_spec& spec) {
     spec.model.context_window = 20'000;
     spec.agent.max_steps = 20;
@@ -211,12 +209,12 @@ TEST_CASE("a worker that died, its tool's trial and its way back are logged") {
   x.begin();
   const log_lines log{"info"};
   x.look->throw_times = 2;
-  play(x, {one_call("look"), one_call("look"), the_end});
+  play(x, {one_call("look"), one_call("look"), model_ends});
   CHECK(log.with("info tool_pool: `look`: a worker died").size() == 1);
   CHECK(log.with(": attempt 1 was lost: ").size() == 2);
   CHECK(log.with("error tool_pool: ").size() == 1);  // out of service
   x.advance(30s);
-  play(x, {one_call("look"), the_end}, {}, "run_2");
+  play(x, {one_call("look"), model_ends}, {}, "run_2");
   CHECK(log.with("info tool_pool: `look` is on trial").size() == 1);
   CHECK(log.with("info tool_pool: `look` is in service again").size() == 1);
 }
@@ -227,7 +225,7 @@ TEST_CASE("a decision is logged, and who made it") {
   x.approval = approve::ask;
   x.begin();
   const log_lines log{"info"};
-  x.provider->answers = {one_call("act"), the_end};
+  x.provider->answers = {one_call("act"), model_ends};
   x.start(x.make_spec());
   for (int i = 0; i < 50 && x.undecided().empty(); ++i) {
     x.settle();
@@ -244,7 +242,7 @@ TEST_CASE("a run that starts again says so") {
   x.begin();
   const log_lines log{"info"};
   bool once = false;
-  play(x, {one_call("look"), the_end}, [&](run_spec& spec) {
+  play(x, {one_call("look"), model_ends}, [&](run_spec& spec) {
     spec.faults = [&once](const std::string& handler) {
       if (handler == "dispatcher.work_done" && !std::exchange(once, true))
         throw std::runtime_error{"a fault"};

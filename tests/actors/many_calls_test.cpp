@@ -11,8 +11,6 @@ using nlohmann::json;
 
 namespace {
 
-const std::string the_end = model_says("The end.") + model_stops("stop");
-
 std::string many(int n, const std::string& tool) {
   std::string out;
   for (int i = 0; i < n; ++i) out += model_calls(i, tool, {{"n", i}});
@@ -39,7 +37,7 @@ TEST_CASE("the calls behind the limit of a turn are skipped, not the turn") {
   actor_fixture x;
   x.begin();
   x.approval = approve::all;
-  x.provider->answers = {many(5, tool) + model_stops("tool_calls"), the_end};
+  x.provider->answers = {many(5, tool) + model_stops("tool_calls"), model_ends};
   auto spec = x.make_spec();
   spec->agent.max_calls_per_turn = 3;
   run(x, spec);
@@ -60,7 +58,7 @@ TEST_CASE("without a limit all calls of a turn run") {
   actor_fixture x;
   x.begin();
   x.provider->answers = {many(300, "look") + model_stops("tool_calls"),
-                         the_end};
+                         model_ends};
   auto spec = x.make_spec();
   SECTION("and by default 256 of them") {
     run(x, spec);
@@ -83,7 +81,7 @@ TEST_CASE("thousands of long calls behind the limit cost the run nothing") {
   std::string calls;
   for (int i = 0; i < 6000; ++i)
     calls += model_calls(i, tool, {{"n", i}, {"text", std::string(1000, 'x')}});
-  x.provider->answers = {calls + model_stops("tool_calls"), the_end};
+  x.provider->answers = {calls + model_stops("tool_calls"), model_ends};
   run(x, x.make_spec());  // limits as people have them
   CHECK(x.look->acted.size() + x.act->acted.size() == 256);
   CHECK(outcomes(x, "ok") == 256);
@@ -101,7 +99,7 @@ TEST_CASE("of a call behind the limit nobody says what it asked for") {
   x.provider->answers = {model_calls(0, "look", {{"n", 1}}) +
                              model_calls(1, "look", {{"n", 2}}) +
                              model_stops("tool_calls"),
-                         the_end};
+                         model_ends};
   auto spec = x.make_spec();
   spec->agent.max_calls_per_turn = 1;
   run(x, spec);
@@ -127,7 +125,7 @@ TEST_CASE("where skipped calls have no room the model is told how many") {
   x.begin();
   x.look->says = "ok";
   x.provider->answers = {many(1000, "look") + model_stops("tool_calls"),
-                         the_end};
+                         model_ends};
   auto spec = x.make_spec();
   spec->agent.max_calls_per_turn = 3;
   spec->model.context_window = 20'000;
@@ -149,7 +147,7 @@ TEST_CASE("names without end end their turn, wherever their calls stand") {
   std::string endless = model_calls(0, "look");
   for (int i = 1; i < 50; ++i)
     endless += model_calls(i, std::string(1u << 20, 'n'), {});
-  x.provider->answers = {endless + scripted_model::hold, the_end};
+  x.provider->answers = {endless + scripted_model::hold, model_ends};
   auto spec = x.make_spec();
   spec->agent.max_calls_per_turn = static_cast<std::uint32_t>(kept);
   run(x, spec);
@@ -171,7 +169,7 @@ TEST_CASE("arguments without end behind the limit end their turn alone") {
                    {"function",
                     {{"arguments", std::string(1u << 20, ' ')}}}}}}}}}}}};
   for (int i = 0; i < 66; ++i) endless += "data: " + more.dump() + "\n\n";
-  x.provider->answers = {endless + scripted_model::hold, the_end};
+  x.provider->answers = {endless + scripted_model::hold, model_ends};
   auto spec = x.make_spec();
   spec->agent.max_calls_per_turn = 1;
   run(x, spec);
@@ -192,7 +190,7 @@ TEST_CASE("a turn of calls without end is cut, and the run goes on") {
   x.provider->answers = {many(ends ? 1100 : 21'000, tool) +
                              (ends ? model_stops("tool_calls")
                                    : std::string{scripted_model::hold}),
-                         the_end};
+                         model_ends};
   auto spec = x.make_spec();
   spec->agent.max_calls_per_turn = 4;
   run(x, spec);
@@ -232,7 +230,7 @@ TEST_CASE("a cancel gets in while a large turn is taken in") {
   x.begin();
   x.run_blocking = false;
   x.provider->answers = {many(2000, "look") + model_stops("tool_calls"),
-                         the_end};
+                         model_ends};
   auto spec = x.make_spec();
   spec->agent.max_calls_per_turn = 0;
   x.start(spec);

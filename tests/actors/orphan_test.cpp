@@ -13,8 +13,6 @@ using nlohmann::json;
 
 namespace {
 
-const std::string the_end = model_says("Done.") + model_stops("stop");
-
 void let_pass(actor_fixture& x, duration time) {
   for (duration passed{}; passed < time; passed += 500ms) {
     x.settle();
@@ -38,7 +36,8 @@ TEST_CASE("what outlives its run's actors is settled, and runs alone") {
   x.run_blocking = false;
   x.provider->answers = {
       model_calls(0, "redo") + model_stops("tool_calls"),
-      model_calls(0, "redo", {{"n", 2}}) + model_stops("tool_calls"), the_end};
+      model_calls(0, "redo", {{"n", 2}}) + model_stops("tool_calls"),
+      model_ends};
   auto spec = x.make_spec();
   spec->faults = [fired = false](const std::string& at) mutable {
     if (at == "dispatcher.cancel_call" && !std::exchange(fired, true))
@@ -74,7 +73,7 @@ TEST_CASE("what ends in time, though its actors failed, is tried again") {
   x.begin();
   x.run_blocking = false;
   x.provider->answers = {model_calls(0, "redo") + model_stops("tool_calls"),
-                         the_end};
+                         model_ends};
   auto spec = x.make_spec();
   spec->faults = [fired = false](const std::string& at) mutable {
     if (at == "dispatcher.cancel_call" && !std::exchange(fired, true))
@@ -105,7 +104,7 @@ TEST_CASE("a worker that dies without its work lets nothing begin beside it") {
   x.provider->answers = {model_calls(0, "redo") +
                              model_calls(1, "redo", {{"n", 2}}) +
                              model_stops("tool_calls"),
-                         the_end};
+                         model_ends};
   x.start(x.make_spec());
   x.settle();
   let_pass(x, 12s);

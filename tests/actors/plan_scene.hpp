@@ -14,8 +14,6 @@
 
 namespace riffle::testing {
 
-inline const std::string model_ends =
-    model_says("The end.") + model_stops("stop");
 inline const session_id steps_session{"ses_steps"};
 
 /// One step, in braces, is a list of one.

@@ -15,8 +15,6 @@ std::string one_call(const std::string& tool,
   return model_calls(0, tool, arguments) + model_stops("tool_calls");
 }
 
-const std::string the_end = model_says("The end.") + model_stops("stop");
-
 std::string used(int input, int output) {
   const json x{
       {"choices", json::array()},
@@ -76,7 +74,7 @@ TEST_CASE("a model that listens to the hint finishes") {
   actor_fixture x;
   x.begin();
   x.provider->answers = {one_call("look"), one_call("look"), one_call("redo"),
-                         the_end};
+                         model_ends};
   auto spec = x.make_spec();
   spec->agent.loop_limit = 2;
   run(x, spec);
@@ -105,7 +103,7 @@ TEST_CASE("a polling tool may be asked again and again") {
   x.settings.by_name["look"].polling = true;
   x.begin();
   x.provider->answers = {one_call("look"), one_call("look"), one_call("look"),
-                         one_call("look"), the_end};
+                         one_call("look"), model_ends};
   auto spec = x.make_spec();
   spec->agent.loop_limit = 2;
   run(x, spec);
@@ -166,7 +164,7 @@ TEST_CASE("calls over the budget never begin, and the run ends") {
 TEST_CASE("a budget of calls leaves room for the answer and for complete") {
   actor_fixture x;
   x.begin();
-  SECTION("text") { x.provider->answers = {one_call("look"), the_end}; }
+  SECTION("text") { x.provider->answers = {one_call("look"), model_ends}; }
   SECTION("complete") {
     x.provider->answers = {one_call("look"),
                            one_call("complete", {{"answer", "The end."}})};
@@ -182,7 +180,7 @@ TEST_CASE("the budget of calls holds across a crash") {
     actor_fixture x;
     x.begin();
     x.provider->answers = {one_call("act"), one_call("act"), one_call("act"),
-                           the_end};
+                           model_ends};
     auto spec = x.make_spec();
     spec->agent.budget.tool_calls = 2;
     std::size_t handled = 0;
@@ -278,7 +276,7 @@ TEST_CASE("broken attempts count against the budget") {
   actor_fixture x;
   x.begin();
   x.provider->answers = {
-      model_says(std::string(4000, 'x')) + scripted_model::cut, the_end};
+      model_says(std::string(4000, 'x')) + scripted_model::cut, model_ends};
   auto spec = x.make_spec();
   spec->agent.budget.tokens = 1500;
   SECTION("too much") {
@@ -298,8 +296,8 @@ TEST_CASE("broken attempts count against the budget") {
 TEST_CASE("a silent agent's text is kept, not published") {
   actor_fixture x;
   x.begin();
-  x.provider->answers = {model_says("I look. ") + one_call("look"), the_end,
-                         the_end};
+  x.provider->answers = {model_says("I look. ") + one_call("look"), model_ends,
+                         model_ends};
   auto spec = x.make_spec();
   spec->agent.silent = true;
   run(x, spec);
@@ -317,7 +315,7 @@ TEST_CASE("a silent agent's broken turn is asked for again, unseen") {
   actor_fixture x;
   x.begin();
   x.provider->answers = {model_says("Once upon ") + scripted_model::cut,
-                         the_end};
+                         model_ends};
   auto spec = x.make_spec();
   spec->agent.silent = true;
   run(x, spec);
@@ -330,7 +328,7 @@ TEST_CASE("a silent agent's broken turn is asked for again, unseen") {
 TEST_CASE("an agent that routes others is reminded and never completed") {
   actor_fixture x;
   x.begin();
-  x.provider->answers = {the_end};
+  x.provider->answers = {model_ends};
   auto spec = x.make_spec();
   spec->agent.completion = "tool";
   spec->agent.phase = "work";
@@ -346,7 +344,7 @@ TEST_CASE("a reminder begins with a fresh state and the same log") {
   actor_fixture x;
   x.begin();
   x.provider->answers = {
-      model_says("Draft. ") + one_call("look"), model_says("Hm. ") + the_end,
+      model_says("Draft. ") + one_call("look"), model_says("Hm. ") + model_ends,
       model_says("Now. ") + one_call("complete", {{"answer", " "}})};
   auto spec = x.make_spec();
   spec->agent.completion = "tool";
@@ -366,7 +364,7 @@ TEST_CASE("a crash after a reminder does not remind twice") {
   for (std::size_t point = 1; point < 60; ++point) {
     actor_fixture x;
     x.begin();
-    x.provider->answers = {the_end};
+    x.provider->answers = {model_ends};
     auto spec = x.make_spec();
     spec->agent.completion = "tool";
     spec->agent.phase = "work";

@@ -18,8 +18,6 @@ std::string one_call(const std::string& tool) {
   return model_calls(0, tool) + model_stops("tool_calls");
 }
 
-const std::string the_end = model_says("The end.") + model_stops("stop");
-
 struct pool_fixture : actor_fixture {
   pool_fixture() {
     settings.defaults.attempts = 1;
@@ -31,7 +29,7 @@ struct pool_fixture : actor_fixture {
   std::vector<json> results_of(const std::vector<std::string>& calls) {
     provider->answers.clear();
     for (const auto& tool : calls) provider->answers.push_back(one_call(tool));
-    provider->answers.push_back(the_end);
+    provider->answers.push_back(model_ends);
     begin_run();
     run_out();
     check_log(reader->lines);
@@ -169,7 +167,7 @@ TEST_CASE("calls that wait while the trial fails settle at once") {
   x.provider->answers = {
       model_calls(0, "look", {{"n", 1}}) + model_calls(1, "look", {{"n", 2}}) +
           model_calls(2, "look", {{"n", 3}}) + model_stops("tool_calls"),
-      the_end};
+      model_ends};
   x.run_blocking = false;
   x.begin_run();
   x.settle();
@@ -209,7 +207,7 @@ TEST_CASE("threads that ignore their stop are counted, then the tool is out") {
   x.begin();
   x.run_blocking = false;  // no thread ever ends
   for (int run = 1; run <= 2; ++run) {
-    x.provider->answers = {one_call("look"), the_end};
+    x.provider->answers = {one_call("look"), model_ends};
     x.begin_run();
     CHECK(x.blocking->jobs.size() == static_cast<std::size_t>(run));
     x.cancel();
@@ -234,7 +232,7 @@ TEST_CASE("a call that is stopped before it has a thread never acts") {
   pool_fixture x;
   x.begin();
   x.run_blocking = x.begin_blocking = false;
-  x.provider->answers = {one_call("look"), the_end};
+  x.provider->answers = {one_call("look"), model_ends};
   x.begin_run();
   REQUIRE(x.blocking->jobs.size() == 1);
   x.cancel();
@@ -282,10 +280,10 @@ TEST_CASE("one run cannot keep a tool's workers from another") {
   x.run_blocking = false;
   std::string many;
   for (int i = 0; i < 6; ++i) many += model_calls(i, "look", {{"n", i}});
-  x.provider->answers = {many + model_stops("tool_calls"), the_end};
+  x.provider->answers = {many + model_stops("tool_calls"), model_ends};
   x.begin_run();
   const auto greedy = x.reader;
-  x.provider->answers = {one_call("look"), the_end};
+  x.provider->answers = {one_call("look"), model_ends};
   x.begin_run();
   // The one place is the first run's; the next is the second's.
   REQUIRE(x.blocking->run_one());
@@ -308,7 +306,7 @@ TEST_CASE("a worker that dies before or after its call ended settles it once") {
   x.begin();
   x.run_blocking = false;
   const std::string tool = read_only ? "look" : "act";
-  x.provider->answers = {one_call(tool), the_end};
+  x.provider->answers = {one_call(tool), model_ends};
   x.begin_run();
   REQUIRE(x.blocking->jobs.size() == 1);
   auto& pool = state_of(x.pools.at(tool));

@@ -13,8 +13,6 @@ std::string one_call(const std::string& tool) {
   return model_calls(0, tool) + model_stops("tool_calls");
 }
 
-const std::string the_end = model_says("The end.") + model_stops("stop");
-
 json only(const std::string& lines, std::string_view type) {
   const auto found = events_of(lines, type);
   INFO(lines);
@@ -40,7 +38,7 @@ TEST_CASE("a mutating call acts only when its intent is acknowledged") {
   auto journal = std::make_shared<test_journal>();
   actor_fixture x{journal};
   x.begin();
-  x.provider->answers = {one_call("act"), the_end};
+  x.provider->answers = {one_call("act"), model_ends};
   x.release_acks = false;
   // What is on record at the moment at which it acts.
   std::vector<storage::call_stage> stages;
@@ -72,7 +70,7 @@ TEST_CASE("nothing is published before it is acknowledged") {
   auto journal = std::make_shared<test_journal>();
   actor_fixture x{journal};
   x.begin();
-  x.provider->answers = {the_end};
+  x.provider->answers = {model_ends};
   x.release_acks = false;
   x.start(x.make_spec());
   x.settle();
@@ -99,7 +97,7 @@ TEST_CASE("a journal that fails ends the run, and nothing goes out after it") {
     x.provider->answers = {model_says("Hm. ") + model_calls(0, "look") +
                                model_calls(1, "act") +
                                model_stops("tool_calls"),
-                           the_end};
+                           model_ends};
     x.start(x.make_spec());
     x.run_out(10s);
     INFO("append " << k << " of " << journal->appended());
@@ -123,7 +121,7 @@ TEST_CASE("a journal that fails ends the run, and nothing goes out after it") {
 TEST_CASE("cancel and completion may come in either order") {
   actor_fixture x;
   x.begin();
-  x.provider->answers = {one_call("act"), the_end};
+  x.provider->answers = {one_call("act"), model_ends};
   x.run_blocking = false;
   x.start(x.make_spec());
   x.settle();
@@ -195,7 +193,7 @@ TEST_CASE("limits of a call, in simulated time") {
     x.settings.defaults.idle_timeout = 5s;
   }
   x.begin();
-  x.provider->answers = {one_call("act"), the_end};
+  x.provider->answers = {one_call("act"), model_ends};
   x.run_blocking = false;  // the tool is never heard of again
   x.start(x.make_spec());
   x.settle();
@@ -216,7 +214,7 @@ TEST_CASE("a full window of progress drops all but the newest") {
   actor_fixture x{journal};
   x.begin();
   x.look->reports = 10'000;
-  x.provider->answers = {one_call("look"), the_end};
+  x.provider->answers = {one_call("look"), model_ends};
   x.start(x.make_spec());
   x.run_out();
   check_log(x.reader->lines);
@@ -235,7 +233,7 @@ TEST_CASE("a lost worker is replaced; what may run again does") {
   x.look->throw_times = x.act->throw_times = x.redo->throw_times = 1;
   x.provider->answers = {model_calls(0, "look") + model_calls(1, "act") +
                              model_calls(2, "redo") + model_stops("tool_calls"),
-                         one_call("act"), the_end};
+                         one_call("act"), model_ends};
   x.start(x.make_spec());
   x.run_out();
   check_log(x.reader->lines);
@@ -254,7 +252,7 @@ TEST_CASE("a lost worker is replaced; what may run again does") {
 TEST_CASE("a reader without room is behind and catches up") {
   actor_fixture x;
   x.begin();
-  x.provider->answers = {the_end};
+  x.provider->answers = {model_ends};
   x.reader->refuses = true;
   x.start(x.make_spec());
   x.run_out(5s);
@@ -288,9 +286,9 @@ TEST_CASE("control tools act on the run") {
     const json done{{"action", "complete"}, {"id", 1}};
     x.provider->answers = {
         model_calls(0, "manage_plan", steps) + model_stops("tool_calls"),
-        the_end,
+        model_ends,
         model_calls(0, "manage_plan", done) + model_stops("tool_calls"),
-        the_end};
+        model_ends};
     x.start(x.make_spec());
     x.run_out();
     CHECK(only(x.reader->lines, "plan_updated").at("plan").size() == 2);
@@ -305,7 +303,7 @@ TEST_CASE("control tools act on the run") {
     x.provider->answers = {
         model_calls(0, "seek_approval", {{"summary", "delete it"}}) +
             model_stops("tool_calls"),
-        the_end};
+        model_ends};
     x.start(x.make_spec());
     x.run_out();
     CHECK(only(x.reader->lines, "proposal").at("summary") == "delete it");
@@ -317,7 +315,7 @@ TEST_CASE("control tools act on the run") {
 TEST_CASE("an agent that must complete is reminded, then completed") {
   actor_fixture x;
   x.begin();
-  x.provider->answers = {the_end};
+  x.provider->answers = {model_ends};
   auto spec = x.make_spec();
   spec->agent.completion = "tool";
   spec->agent.phase = "work";

@@ -13,8 +13,6 @@ using nlohmann::json;
 
 namespace {
 
-const std::string the_end = model_says("The end.") + model_stops("stop");
-
 std::size_t most_often(const recording_tool& tool) {
   std::map<call_id, std::size_t> each;
   std::size_t most = 0;
@@ -36,7 +34,7 @@ void begin_busy_run(actor_fixture& x, fault_hook faults = {}) {
           model_calls(4, "redo") + model_stops("tool_calls"),
       model_calls(0, "look", {{"n", 3}}) + model_calls(1, "act") +
           model_stops("tool_calls"),
-      the_end};
+      model_ends};
   auto spec = x.make_spec();
   spec->faults = std::move(faults);
   x.start(spec);
@@ -76,7 +74,7 @@ json result_of(actor_fixture& x, const std::string& tool,
                const std::string& run) {
   x.provider->requests.clear();
   x.provider->answers = {model_calls(0, tool) + model_stops("tool_calls"),
-                         the_end};
+                         model_ends};
   x.reader = std::make_shared<recording_subscriber>();
   x.start(x.make_spec(run));
   x.run_out(1min);
@@ -161,7 +159,7 @@ TEST_CASE("a run that restarts does not wait for a pool that fails") {
   x.process_faults = pool.hook();
   x.begin();
   x.provider->answers = {model_calls(0, "look") + model_stops("tool_calls"),
-                         the_end};
+                         model_ends};
   fault run{"dispatcher.work_done"};
   auto spec = x.make_spec();
   spec->faults = run.hook();
@@ -191,7 +189,7 @@ TEST_CASE("a pool that is killed comes back, and its calls settle by effect") {
           throw std::runtime_error{"stopped"};
       };
       x.provider->answers = {model_calls(0, tool) + model_stops("tool_calls"),
-                             the_end};
+                             model_ends};
       const log_lines log{"error"};
       x.start(x.make_spec());
       x.settle();
@@ -216,7 +214,7 @@ TEST_CASE("what a node's pool had when it died is lost, and nothing else") {
   x.begin();
   x.run_blocking = false;
   x.provider->answers = {model_calls(0, "look") + model_stops("tool_calls"),
-                         the_end};
+                         model_ends};
   x.start(x.make_spec());
   x.settle();
   REQUIRE(x.blocking->jobs.size() == 1);
@@ -286,7 +284,7 @@ TEST_CASE(
     notice(x.inbox, inbox_died);
     x.provider->answers = {model_calls(0, "act") + model_stops("tool_calls"),
                            model_calls(0, "act") + model_stops("tool_calls"),
-                           the_end};
+                           model_ends};
     if (handler == "command_inbox.queued")
       caf::anon_send(x.inbox, queued_cause{});
     auto spec = x.make_spec();

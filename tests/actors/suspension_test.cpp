@@ -11,8 +11,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-const std::string the_end = model_says("Done.") + model_stops("stop");
-
 struct scene {
   std::shared_ptr<test_journal> journal = std::make_shared<test_journal>();
   actor_fixture x{journal};
@@ -22,7 +20,7 @@ struct scene {
     x.provider->answers = {
         model_says("Hm. ") + model_calls(0, "look") + model_calls(1, "act") +
             model_calls(2, "act", {{"n", 2}}) + model_stops("tool_calls"),
-        the_end};
+        model_ends};
   }
 
   std::string stored() {
@@ -120,7 +118,7 @@ TEST_CASE("while writes fail a new run is refused, and later one is not") {
   REQUIRE(s.x.opened->failure);
   CHECK(s.x.opened->failure->code == errc::storage_unavailable);
   s.journal->fail_writes(false);
-  s.x.provider->answers = {the_end};
+  s.x.provider->answers = {model_ends};
   s.x.reader = std::make_shared<recording_subscriber>();
   s.x.start(s.x.make_spec("run_2"));
   s.let_pass(20s);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "actors/core/cause_queue.hpp"
 
+#include "tests/core/t0.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace riffle;
+using riffle::testing::t0;
 using namespace riffle::core;
 using namespace std::chrono_literals;
 
@@ -11,7 +13,6 @@ namespace {
 
 const proposal_id a{"prop_a"};
 const proposal_id b{"prop_b"};
-constexpr time_point t0{};
 using ids = std::vector<proposal_id>;
 
 error why(errc code) { return {code, "test", "no"}; }

@@ -6,9 +6,11 @@
 
 #include "actors/core/dispatch_queue.hpp"
 #include "tests/core/dispatch_watch.hpp"
+#include "tests/core/t0.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace riffle;
+using riffle::testing::t0;
 using namespace riffle::core;
 using namespace std::chrono_literals;
 using riffle::testing::letters;
@@ -18,8 +20,6 @@ namespace {
 const call_id a{"call_a"};
 const call_id b{"call_b"};
 const call_id c{"call_c"};
-const time_point t0 = time_point{} + 1000s;
-
 /// It changes what it names: something of its own, if nothing is said.
 tool_call asked(const call_id& id, std::vector<std::string> keys = {}) {
   tool_call x;

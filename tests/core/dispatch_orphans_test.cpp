@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Work that goes on although nobody hears from it.
 #include "actors/core/dispatch_queue.hpp"
+#include "tests/core/t0.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace riffle;
+using riffle::testing::t0;
 using namespace riffle::core;
 using namespace std::chrono_literals;
 
 namespace {
-
-const time_point t0{};
 
 tool_call read_of(const std::string& id, std::uint32_t attempts = 3) {
   tool_call x;

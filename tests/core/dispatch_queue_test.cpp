@@ -6,9 +6,11 @@
 #include <string>
 
 #include "tests/core/dispatch_watch.hpp"
+#include "tests/core/t0.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace riffle;
+using riffle::testing::t0;
 using namespace riffle::core;
 using namespace std::chrono_literals;
 using riffle::testing::letters;
@@ -17,8 +19,6 @@ namespace {
 
 const call_id a{"call_a"};
 const call_id b{"call_b"};
-const time_point t0 = time_point{} + 1000s;
-
 tool_call read(const call_id& id) {
   tool_call x;
   x.id = id;

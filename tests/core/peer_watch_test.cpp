@@ -2,18 +2,16 @@
 #include "actors/core/peer_watch.hpp"
 
 #include "actors/core/piece_window.hpp"
+#include "tests/core/t0.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace riffle;
+using riffle::testing::t0;
 using namespace std::chrono_literals;
 using core::dial_plan;
 using core::peer_watch;
 
-namespace {
-
-const time_point t0 = time_point{} + 1000s;
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("a peer is asked each heartbeat, and silent after the time-out") {
   peer_watch x{{1s, 3s}, t0};

@@ -4,17 +4,18 @@
 #include <random>
 
 #include "messages/event_check.hpp"
+#include "tests/core/t0.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/seed.hpp"
 
 using namespace riffle;
+using riffle::testing::t0;
 using namespace riffle::core;
 using namespace std::chrono_literals;
 using events::run_status;
 
 namespace {
 
-const time_point t0{};
 const error broke{errc::tool_execution_error, "test", "it broke"};
 const step_end failed{run_status::failed, broke};
 

@@ -5,17 +5,15 @@
 #include <random>
 #include <vector>
 
+#include "tests/core/t0.hpp"
 #include "tests/support/catch.hpp"
 
 using riffle::time_point;
 using riffle::core::restart_policy;
 using namespace std::chrono_literals;
+using riffle::testing::t0;
 
-namespace {
-
-const time_point t0 = time_point{} + 1000s;
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("restarts up to the intensity are allowed within a period") {
   restart_policy x{3, 60s};

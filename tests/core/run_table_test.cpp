@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "actors/core/run_table.hpp"
 
+#include "tests/core/t0.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace riffle;
+using riffle::testing::t0;
 using namespace riffle::core;
 using namespace std::chrono_literals;
 
@@ -11,8 +13,6 @@ namespace {
 
 const run_id r1{"run_1"};
 const run_id r2{"run_2"};
-const time_point t0{};
-
 const error no_room{errc::storage_unavailable, "append", "no room"};
 const error corrupt{errc::storage_corrupt, "append", "a gap"};
 const end_request enough{{errc::cancelled, "run", "enough"}};

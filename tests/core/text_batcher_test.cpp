@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/core/t0.hpp"
 #include "tests/support/catch.hpp"
 
 using riffle::duration;
@@ -18,10 +19,9 @@ using riffle::core::longest_sentence;
 using riffle::core::sentence_cut;
 using riffle::core::text_batcher;
 using namespace std::chrono_literals;
+using riffle::testing::t0;
 
 namespace {
-
-const time_point t0 = time_point{} + 1000s;
 
 using events = std::vector<std::pair<bool, std::string>>;
 

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct fixture : tool_fixture {
+struct bash_fixture : tool_fixture {
   tool_ptr bash = make_bash({});
 
   tool_output sh(const std::string& command) {
@@ -31,7 +31,7 @@ struct fixture : tool_fixture {
 /// Stops the run as soon as a file is there.
 class stop_when {
  public:
-  stop_when(fixture& x, std::string file)
+  stop_when(bash_fixture& x, std::string file)
       : thread_{[&x, name = std::move(file)] {
           eventually([&] { return x.folder.has(name); });
           x.stop.request_stop();
@@ -45,7 +45,7 @@ class stop_when {
 }  // namespace
 
 TEST_CASE("a command gives its output and its exit status") {
-  fixture x;
+  bash_fixture x;
   const auto result = x.sh("pwd; echo two");
   CHECK_FALSE(result.err);
   CHECK(result.text == x.folder.path().string() + "\ntwo\n");
@@ -56,7 +56,7 @@ TEST_CASE("a command gives its output and its exit status") {
 }
 
 TEST_CASE("a failure keeps the output and says the status") {
-  fixture x;
+  bash_fixture x;
   const auto result = x.sh("echo out; echo err >&2; exit 2");
   REQUIRE(result.err);
   CHECK(result.err->code == errc::tool_execution_error);
@@ -69,7 +69,7 @@ TEST_CASE("a failure keeps the output and says the status") {
 }
 
 TEST_CASE("a signal that ends the command is named") {
-  fixture x;
+  bash_fixture x;
   const auto result = x.sh("kill -KILL $$");
   REQUIRE(result.err);
   CHECK(result.text == "ended by the signal SIGKILL");
@@ -78,7 +78,7 @@ TEST_CASE("a signal that ends the command is named") {
 }
 
 TEST_CASE("output comes as progress while the command runs") {
-  fixture x;
+  bash_fixture x;
   const auto recorder = x.context.progress;
   x.context.progress = [&](tool_progress_report report) {
     const bool first = report.message == "first\n";
@@ -95,7 +95,7 @@ TEST_CASE("output comes as progress while the command runs") {
 }
 
 TEST_CASE("the order within a stream is exact") {
-  fixture x;
+  bash_fixture x;
   const auto result = x.sh("for i in {1..20000}; do echo $i; done");
   std::string all;
   for (int i = 1; i <= 20'000; ++i) all += std::to_string(i) + "\n";
@@ -104,14 +104,14 @@ TEST_CASE("the order within a stream is exact") {
 }
 
 TEST_CASE("a command has no input and no terminal") {
-  fixture x;
+  bash_fixture x;
   CHECK(x.sh("cat; echo end").text == "end\n");
   CHECK(x.sh("test -e /dev/tty && : < /dev/tty").err);
   CHECK(x.sh("ls -l /proc/self/fd | grep -c -v total").text == "4\n");
 }
 
 TEST_CASE("signals are as a program expects them") {
-  fixture x;
+  bash_fixture x;
   const auto mask = [&](const std::string& name) {
     const auto text = x.sh("grep " + name + " /proc/self/status").text;
     return std::stoull(text.substr(text.find('\t')), nullptr, 16);
@@ -124,7 +124,7 @@ TEST_CASE("signals are as a program expects them") {
 TEST_CASE("hidden names are not in the environment") {
   ::setenv("RIFFLE_TEST_SECRET", "canary", 1);
   ::setenv("RIFFLE_TEST_PLAIN", "plain", 1);
-  fixture x;
+  bash_fixture x;
   x.bash = make_bash({.hidden_env = {"RIFFLE_TEST_SECRET"}});
   CHECK(x.sh("echo $RIFFLE_TEST_PLAIN$RIFFLE_TEST_SECRET").text == "plain\n");
   CHECK(x.sh("tr '\\0' '\\n' < /proc/$PPID/environ | grep -c canary").text ==
@@ -134,19 +134,19 @@ TEST_CASE("hidden names are not in the environment") {
 }
 
 TEST_CASE("closed output does not end a command") {
-  fixture x;
+  bash_fixture x;
   const auto result = x.sh("exec >&- 2>&-; echo x > done; exit 3");
   CHECK(result.text == "exit status 3");
   CHECK(x.folder.has("done"));
 }
 
 TEST_CASE("invalid UTF-8 is replaced, control characters stay") {
-  fixture x;
+  bash_fixture x;
   CHECK(x.sh("printf 'a\\377\\033[1mb\\303'").text == "a\ufffd\x1b[1mb\ufffd");
 }
 
 TEST_CASE("a huge output costs bounded memory") {
-  fixture x;
+  bash_fixture x;
   x.context.output_cap = 1u << 20;
   x.context.progress = nullptr;
   reset_peak_memory();
@@ -164,7 +164,7 @@ TEST_CASE("a huge output costs bounded memory") {
 }
 
 TEST_CASE("a time limit ends the command and keeps the output") {
-  fixture x;
+  bash_fixture x;
   const auto limit = scaled(500);  // time enough for the shell to begin
   const auto result = x.run(
       *x.bash, {{"command", "echo begun; sleep 1000"}, {"timeout_ms", limit}});
@@ -176,7 +176,7 @@ TEST_CASE("a time limit ends the command and keeps the output") {
 }
 
 TEST_CASE("a cancel ends grandchildren and daemons before the result") {
-  fixture x;
+  bash_fixture x;
   const auto result = [&] {
     const stop_when stop{x, "ready"};
     return x.sh(
@@ -197,7 +197,7 @@ TEST_CASE("a cancel ends grandchildren and daemons before the result") {
 }
 
 TEST_CASE("a program may end in order within the grace") {
-  fixture x;
+  bash_fixture x;
   x.context.kill_grace = 10s;
   const auto result = [&] {
     const stop_when stop{x, "ready"};
@@ -212,7 +212,7 @@ TEST_CASE("a program may end in order within the grace") {
 }
 
 TEST_CASE("a cancel before the start ends at once") {
-  fixture x;
+  bash_fixture x;
   x.stop.request_stop();
   const auto result = x.sh("sleep 1000");
   REQUIRE(result.err);
@@ -220,7 +220,7 @@ TEST_CASE("a cancel before the start ends at once") {
 }
 
 TEST_CASE("what a command leaves in the background is ended with it") {
-  fixture x;
+  bash_fixture x;
   const auto result = x.sh(
       "(trap '' HUP; echo $BASHPID > pid; sleep 1000) & "
       "until [ -s pid ]; do :; done; echo done");
@@ -230,7 +230,7 @@ TEST_CASE("what a command leaves in the background is ended with it") {
 }
 
 TEST_CASE("a stopped process dies, too") {
-  fixture x;
+  bash_fixture x;
   const auto result = [&] {
     const stop_when stop{x, "ready"};
     return x.sh(
@@ -243,7 +243,7 @@ TEST_CASE("a stopped process dies, too") {
 }
 
 TEST_CASE("processes that fork all the time do not get away") {
-  fixture x;
+  bash_fixture x;
   x.context.kill_grace = 0s;
   const auto result = [&] {
     const stop_when stop{x, "ready"};
@@ -260,7 +260,7 @@ TEST_CASE("processes that fork all the time do not get away") {
 }
 
 TEST_CASE("a command cannot be too long or hold a NUL") {
-  fixture x;
+  bash_fixture x;
   const auto nul = x.sh(std::string("echo a\0b", 8));
   REQUIRE(nul.err);
   CHECK(nul.err->code == errc::invalid_arguments);
@@ -272,7 +272,7 @@ TEST_CASE("a command cannot be too long or hold a NUL") {
 }
 
 TEST_CASE("a workspace that is gone is a clear failure") {
-  fixture x;
+  bash_fixture x;
   x.context.workspace /= "gone";
   const auto result = x.sh("true");
   REQUIRE(result.err);
@@ -281,7 +281,7 @@ TEST_CASE("a workspace that is gone is a clear failure") {
 }
 
 TEST_CASE("many commands run side by side without mixing") {
-  fixture x;
+  bash_fixture x;
   std::vector<std::thread> threads;
   std::array<std::string, 8> texts;
   for (std::size_t i = 0; i < texts.size(); ++i)
@@ -339,7 +339,7 @@ TEST_CASE("the built-in tools are in the registry, with usable schemas") {
 }
 
 TEST_CASE("what was shown of a command is bound to the programs it names") {
-  fixture x;
+  bash_fixture x;
   x.folder.write("run.sh", "one\n");
   x.folder.write("x.py", "one\n");
   x.folder.write("notes.txt", "one\n");

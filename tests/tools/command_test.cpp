@@ -21,7 +21,7 @@ using nlohmann::json;
 
 namespace {
 
-struct fixture : tool_fixture {
+struct command_fixture : tool_fixture {
   /// A tool that runs this text with bash, in the workspace.
   tool_ptr script(const std::string& text) {
     folder.write("tool.sh", text);
@@ -44,7 +44,7 @@ json metadata_of(const tool_output& x) { return json::parse(x.metadata); }
 }  // namespace
 
 TEST_CASE("a command gets its arguments on stdin, its output is the result") {
-  fixture x;
+  command_fixture x;
   const auto result = x.call("cat", {{"id", "T 1\n\"é\""}, {"n", 3}});
   CHECK_FALSE(result.err);
   CHECK(result.text == "{\"id\":\"T 1\\n\\\"é\\\"\",\"n\":3}\n");
@@ -53,12 +53,12 @@ TEST_CASE("a command gets its arguments on stdin, its output is the result") {
 }
 
 TEST_CASE("stdin ends, and may be opened by its name") {
-  fixture x;
+  command_fixture x;
   CHECK(x.call("cat; cat; cat /dev/stdin").text == "{}\n{}\n");
 }
 
 TEST_CASE("what a command does with stdin is its own affair") {
-  fixture x;
+  command_fixture x;
   const json big{{"text", std::string(4u << 20, 'x')}};
   CHECK(x.call("echo unread", big).text == "unread\n");
   CHECK(x.call("exec <&-; echo closed", big).text == "closed\n");
@@ -68,7 +68,7 @@ TEST_CASE("what a command does with stdin is its own affair") {
 }
 
 TEST_CASE("an envelope has output, metadata or an error") {
-  fixture x;
+  command_fixture x;
   const auto ok =
       x.call(R"(echo '{"output": "found it", "metadata": {"score": 7}}')");
   CHECK_FALSE(ok.err);
@@ -89,7 +89,7 @@ TEST_CASE("an envelope has output, metadata or an error") {
 }
 
 TEST_CASE("an error that is too long to be read is a failure all the same") {
-  fixture x;
+  command_fixture x;
   const auto cap = GENERATE(std::size_t{64} << 10, std::size_t{8} << 20);
   x.context.output_cap = cap;  // shorter, and longer than what is written
   const auto filler = "head -c 2000000 /dev/zero | tr '\\0' x;";
@@ -114,7 +114,7 @@ TEST_CASE("an error that is too long to be read is a failure all the same") {
 }
 
 TEST_CASE("other JSON is text") {
-  fixture x;
+  command_fixture x;
   for (const std::string text :
        {R"({"id": 7})", R"({"output": 1, "more": 2})", R"({"metadata": {}})",
         R"({"error": {"code": 1}})", R"({"output": 1, "metadata": []})",
@@ -127,7 +127,7 @@ TEST_CASE("other JSON is text") {
 }
 
 TEST_CASE("JSON lines on stderr are progress, others are the log") {
-  fixture x;
+  command_fixture x;
   const auto result = x.call(R"(
     echo 'starting' >&2
     echo '{"progress": 0.5, "total": 1, "message": "half"}' >&2
@@ -151,7 +151,7 @@ TEST_CASE("JSON lines on stderr are progress, others are the log") {
 }
 
 TEST_CASE("who writes without ever ending a line gives signs of life") {
-  fixture x;
+  command_fixture x;
   const auto recorder = x.context.progress;
   x.context.progress = [&](tool_progress_report report) {
     x.folder.write("go_on", "");
@@ -178,7 +178,7 @@ TEST_CASE("who writes without ever ending a line gives signs of life") {
 }
 
 TEST_CASE("progress comes while the command runs") {
-  fixture x;
+  command_fixture x;
   const auto recorder = x.context.progress;
   x.context.progress = [&](tool_progress_report report) {
     if (report.message == "first") x.folder.write("go_on", "");
@@ -191,7 +191,7 @@ TEST_CASE("progress comes while the command runs") {
 }
 
 TEST_CASE("another exit status is a failure that ends with the log") {
-  fixture x;
+  command_fixture x;
   const auto result = x.call(
       "echo some; echo '{\"progress\":1}' >&2; echo 'no such host' >&2; exit "
       "3");
@@ -206,7 +206,7 @@ TEST_CASE("another exit status is a failure that ends with the log") {
 }
 
 TEST_CASE("a program that is not there is an error, not a crash") {
-  fixture x;
+  command_fixture x;
   x.options.command = {"./gone"};
   CHECK(x.call("").text == "cannot start ./gone: No such file or directory");
   x.folder.write("text", "");
@@ -224,7 +224,7 @@ TEST_CASE("the environment is PATH, HOME, LANG and what is listed") {
   ::setenv("RIFFLE_TEST_SEEN", "seen", 1);
   ::setenv("RIFFLE_TEST_HIDDEN", "canary", 1);
   ::setenv("LANG", "C.UTF-8", 1);
-  fixture x;
+  command_fixture x;
   x.options.env = {"RIFFLE_TEST_SEEN", "RIFFLE_TEST_UNSET", "PATH"};
   const auto result =
       x.call("tr '\\0' '\\n' < /proc/$$/environ | cut -d= -f1 | sort");
@@ -234,7 +234,7 @@ TEST_CASE("the environment is PATH, HOME, LANG and what is listed") {
 }
 
 TEST_CASE("titles are filled with arguments") {
-  fixture x;
+  command_fixture x;
   const auto title = [&](const std::string& text, const json& arguments) {
     x.options.title = text;
     return make_command_tool(x.options)->title(arguments);
@@ -248,7 +248,7 @@ TEST_CASE("titles are filled with arguments") {
 }
 
 TEST_CASE("keys are what the pointers lead to") {
-  fixture x;
+  command_fixture x;
   x.options.keys = {"/id", "/many", "/in/side", "/gone"};
   const auto tool = make_command_tool(x.options);
   CHECK(tool->keys({{"id", 7}, {"many", {"a", "b"}}, {"in", {{"side", "c"}}}},
@@ -257,7 +257,7 @@ TEST_CASE("keys are what the pointers lead to") {
 }
 
 TEST_CASE("what a command is, is in its spec") {
-  fixture x;
+  command_fixture x;
   x.options.eff = effect::read_only;
   x.options.idempotent = true;
   const auto spec = make_command_tool(x.options)->spec();
@@ -271,7 +271,7 @@ TEST_CASE("what a command is, is in its spec") {
 }
 
 TEST_CASE("the definition of a command changes with all that it is") {
-  fixture x;
+  command_fixture x;
   const auto definition = [&](const std::string& text = "echo 1") {
     return x.script(text)->definition();
   };
@@ -321,7 +321,7 @@ TEST_CASE("the definition of a command changes with all that it is") {
 }
 
 TEST_CASE("a million reports and one endless line cost bounded memory") {
-  fixture x;
+  command_fixture x;
   std::size_t count = 0;
   std::size_t longest = 0;
   x.context.progress = [&](const tool_progress_report& report) {
@@ -343,7 +343,7 @@ TEST_CASE("a million reports and one endless line cost bounded memory") {
 TEST_CASE("a huge output is kept on disk, its ends in memory") {
   const bool full = std::getenv("RIFFLE_TEST_FULL") != nullptr;
   const std::size_t bytes = full ? 1'000'000'000 : 50'000'000;
-  fixture x;
+  command_fixture x;
   x.context.output_cap = 1u << 20;
   x.context.output_file = x.folder.path() / "whole";
   reset_peak_memory();
@@ -365,7 +365,7 @@ TEST_CASE("a huge output is kept on disk, its ends in memory") {
 TEST_CASE("cancelled commands are dead in a second, with all they started") {
   const int rounds = repetitions(10, 10, 50);
   const auto cancel_one = [] {
-    fixture x;
+    command_fixture x;
     x.context.kill_grace = 500ms;
     const auto tool = x.script(
         "(trap '' TERM; setsid bash -c 'trap \"\" TERM; sleep 100; sleep 100'"

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct fixture : testing::tool_fixture {
+struct edit_fixture : testing::tool_fixture {
   tool_ptr edit = make_edit();
 
   tool_output change(const std::string& before, const std::string& after,
@@ -61,7 +61,7 @@ std::string replaced(std::string text, const std::string& before,
 }  // namespace
 
 TEST_CASE("edit replaces a text that is there once") {
-  fixture x;
+  edit_fixture x;
   x.folder.write("f", "1\n2\n3\nold\n5\n");
   REQUIRE(::chmod((x.folder.path() / "f").c_str(), 0640) == 0);
   const auto result = x.change("old\n5", "new");
@@ -88,7 +88,7 @@ TEST_CASE("edit replaces a text that is there once") {
 }
 
 TEST_CASE("line ends stay as the file has them") {
-  fixture x;
+  edit_fixture x;
   CHECK(x.changed("a\r\nb\r\nc\r\n", "a\nb", "x\ny\nz") ==
         "x\r\ny\r\nz\r\nc\r\n");
   CHECK(x.changed("a\r\nb\r\n", "b", "b\nc") == "a\r\nb\r\nc\r\n");
@@ -98,7 +98,7 @@ TEST_CASE("line ends stay as the file has them") {
 }
 
 TEST_CASE("a text that is there more than once is named with its lines") {
-  fixture x;
+  edit_fixture x;
   CHECK(x.failure("a\nb\na\n\na", "a") ==
         "old_string is in f 3 times (lines 1, 3, 5); give more text around "
         "it, or set replace_all");
@@ -111,7 +111,7 @@ TEST_CASE("a text that is there more than once is named with its lines") {
 }
 
 TEST_CASE("a text that is not there is answered with what is near") {
-  fixture x;
+  edit_fixture x;
   const std::string code = "int main() {\n  return 1;\n}\n";
   CHECK(x.failure(code, "int main()\n{") ==
         "old_string is not in f; the nearest is line 1: `int main() {`");
@@ -128,7 +128,7 @@ TEST_CASE("a text that is not there is answered with what is near") {
 }
 
 TEST_CASE("edit refuses what cannot be edited") {
-  fixture x;
+  edit_fixture x;
   CHECK(x.failure("a", "new").find("equal: nothing to do") !=
         std::string::npos);
   const auto gone = x.change("a", "b", false, "g");
@@ -174,7 +174,7 @@ TEST_CASE("a change in between is an error, and nothing is written") {
 }
 
 TEST_CASE("an edit notices somebody who writes the file all the time") {
-  fixture x;
+  edit_fixture x;
   std::string text(3u << 20, '-');
   x.folder.write("f", text + "old");
   bool stopped = false;
@@ -205,7 +205,7 @@ TEST_CASE("places are found wherever they lie between two windows") {
   const auto seed = testing::fresh_seed();
   CAPTURE(seed);
   testing::random_values random{seed};
-  fixture x;
+  edit_fixture x;
   for (int round = 0; round < 20; ++round) {
     std::string text;
     const std::string needle = random.chance(0.5) ? "abab" : "a\nb";
@@ -223,7 +223,7 @@ TEST_CASE("places are found wherever they lie between two windows") {
 }
 
 TEST_CASE("a big file is edited in bounded memory, its diff has the lines") {
-  fixture x;
+  edit_fixture x;
   {
     std::ofstream file{x.folder.path() / "f", std::ios::binary};
     for (int i = 1; i <= 1'500'000; ++i) file << "this is line " << i << "\n";
@@ -244,7 +244,7 @@ TEST_CASE("a big file is edited in bounded memory, its diff has the lines") {
 }
 
 TEST_CASE("a person sees the diff before a file is edited") {
-  fixture x;
+  edit_fixture x;
   x.folder.write("f", "a\nb\n");
   const auto preview = [&](const std::string& before) {
     return x.edit
@@ -258,7 +258,7 @@ TEST_CASE("a person sees the diff before a file is edited") {
 }
 
 TEST_CASE("an edit that can only fail says so, but not of what is not read") {
-  fixture x;
+  edit_fixture x;
   std::filesystem::create_directory(x.folder.path() / "secret");
   x.folder.write("f", "a\nb\nb\n");
   x.folder.write("secret/key", "KEY=abc\n");
@@ -285,7 +285,7 @@ TEST_CASE("an edit that can only fail says so, but not of what is not read") {
 }
 
 TEST_CASE("an approved edit changes what was shown, and nothing else") {
-  fixture x;
+  edit_fixture x;
   x.folder.write("f", "a\nb\n");
   const json arguments = {
       {"path", "f"}, {"old_string", "b"}, {"new_string", "x"}};

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct fixture : testing::tool_fixture {
+struct glob_fixture : testing::tool_fixture {
   tool_ptr glob = make_glob();
 
   tool_output get(const json& arguments) { return run(*glob, arguments); }
@@ -33,7 +33,7 @@ struct fixture : testing::tool_fixture {
 }  // namespace
 
 TEST_CASE("glob lists what matches, sorted, and counts it") {
-  fixture x;
+  glob_fixture x;
   for (const auto* name : {"b.rs", "a.rs", "src/z.rs", "src/a.rs", "src/a.c",
                            "a/b.rs", "a-b.rs", ".github/x.rs"})
     x.folder.write(name, "");
@@ -55,7 +55,7 @@ TEST_CASE("glob lists what matches, sorted, and counts it") {
 }
 
 TEST_CASE("glob leaves out what is ignored unless asked for it") {
-  fixture x;
+  glob_fixture x;
   x.folder.write(".gitignore", "build/\n");
   x.folder.write("build/a.o", "");
   x.folder.write("a.o", "");
@@ -67,7 +67,7 @@ TEST_CASE("glob leaves out what is ignored unless asked for it") {
 }
 
 TEST_CASE("glob shows so many as asked for, and says how many more") {
-  fixture x;
+  glob_fixture x;
   for (int i = 10; i < 30; ++i) x.folder.write(std::to_string(i), "");
   const auto result = x.get({{"pattern", "*"}, {"limit", 2}});
   CHECK(result.text ==
@@ -85,7 +85,7 @@ TEST_CASE("glob shows so many as asked for, and says how many more") {
 }
 
 TEST_CASE("glob follows no symbolic links, so loops are no matter") {
-  fixture x;
+  glob_fixture x;
   x.folder.write("a/b/c", "");
   fs::create_directory_symlink("..", x.folder.path() / "a/loop");
   fs::create_directory_symlink("a", x.folder.path() / "link");
@@ -94,7 +94,7 @@ TEST_CASE("glob follows no symbolic links, so loops are no matter") {
 }
 
 TEST_CASE("names of any bytes are shown in one line each") {
-  fixture x;
+  glob_fixture x;
   for (const auto* name :
        {"two\nlines", "bad\xff", "tab\t", "quote\"", "\"q", "\u00e4\n"})
     x.folder.write(name, "");
@@ -105,7 +105,7 @@ TEST_CASE("names of any bytes are shown in one line each") {
 }
 
 TEST_CASE("glob says what is wrong and what to do") {
-  fixture x;
+  glob_fixture x;
   x.folder.write("src/a", "");
   CHECK(
       x.failure({{"pattern", "/etc/*"}}).starts_with("a pattern is relative"));
@@ -118,7 +118,7 @@ TEST_CASE("glob says what is wrong and what to do") {
 }
 
 TEST_CASE("glob names folders that it may not read") {
-  fixture x;
+  glob_fixture x;
   x.folder.write("closed/a", "");
   x.folder.write("open/a", "");
   const auto closed = x.folder.path() / "closed";
@@ -132,7 +132,7 @@ TEST_CASE("glob names folders that it may not read") {
 }
 
 TEST_CASE("glob reports what it finds while it looks, and stops when asked") {
-  fixture x;
+  glob_fixture x;
   for (int i = 0; i < 2000; ++i)
     x.folder.write("d" + std::to_string(i / 100) + "/" + std::to_string(i), "");
   const auto result = x.get({{"pattern", "**"}, {"limit", 2000}});

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct fixture : testing::tool_fixture {
+struct grep_fixture : testing::tool_fixture {
   tool_ptr grep = make_grep();
 
   tool_output get(const json& arguments) { return run(*grep, arguments); }
@@ -36,7 +36,7 @@ struct fixture : testing::tool_fixture {
 }  // namespace
 
 TEST_CASE("grep gives matching lines with path and number, and counts them") {
-  fixture x;
+  grep_fixture x;
   x.folder.write("b.txt", "one\ntwo\nthree");
   x.folder.write("a/x.c", "int two;\r\nint one;\r\n");
   const auto result = x.get({{"pattern", "t[wo]+;?$"}});
@@ -54,7 +54,7 @@ TEST_CASE("grep gives matching lines with path and number, and counts them") {
 }
 
 TEST_CASE("grep chooses files by name, or by path inside its folder") {
-  fixture x;
+  grep_fixture x;
   for (const auto* name : {"a.c", "s/a.c", "s/t/a.c", "s/a.h"})
     x.folder.write(name, "x");
   CHECK(x.text({{"pattern", "x"}, {"glob", "*.c"}, {"output", "files"}}) ==
@@ -71,7 +71,7 @@ TEST_CASE("grep chooses files by name, or by path inside its folder") {
 }
 
 TEST_CASE("grep counts by file, and lists files") {
-  fixture x;
+  grep_fixture x;
   x.folder.write("a", "x\nx\ny\n");
   x.folder.write("b", "y\n");
   x.folder.write("c", "x\n");
@@ -86,7 +86,7 @@ TEST_CASE("grep counts by file, and lists files") {
 }
 
 TEST_CASE("lines around a match are shown once, groups are set apart") {
-  fixture x;
+  grep_fixture x;
   x.folder.write("a", "1\n2\nx3\n4\nx5\n6\n7\n8\n9\nx10\n");
   x.folder.write("b", "x1\n2\n");
   CHECK(x.text({{"pattern", "x"}, {"context", 1}}) ==
@@ -97,7 +97,7 @@ TEST_CASE("lines around a match are shown once, groups are set apart") {
 }
 
 TEST_CASE("grep shows so many as asked for, and says how many more") {
-  fixture x;
+  grep_fixture x;
   std::string all;
   for (int i = 0; i < 500; ++i) all += "x" + std::to_string(i) + "\n";
   x.folder.write("a", all);
@@ -121,7 +121,7 @@ TEST_CASE("grep shows so many as asked for, and says how many more") {
 }
 
 TEST_CASE("grep leaves out what is ignored, binary files and links") {
-  fixture x;
+  grep_fixture x;
   x.folder.write(".gitignore", "out/\n");
   x.folder.write("out/a", "x");
   x.folder.write(".git/a", "x");
@@ -141,7 +141,7 @@ TEST_CASE("grep leaves out what is ignored, binary files and links") {
 }
 
 TEST_CASE("a file is searched up to binary data in it, and the text says so") {
-  fixture x;
+  grep_fixture x;
   x.folder.write("log", "x1\n" + std::string(10'000, '-') + "\n" +
                             std::string("x2\0\nx3\n", 7));
   CHECK(x.text({{"pattern", "x"}}) ==
@@ -149,13 +149,13 @@ TEST_CASE("a file is searched up to binary data in it, and the text says so") {
 }
 
 TEST_CASE("bytes that are not UTF-8 are matched around and shown as U+FFFD") {
-  fixture x;
+  grep_fixture x;
   x.folder.write("f", "caf\xe9 x\n");
   CHECK(x.text({{"pattern", "x$"}}) == "f:1:caf\ufffd x");
 }
 
 TEST_CASE("grep says what is wrong with an expression") {
-  fixture x;
+  grep_fixture x;
   CHECK(x.failure({{"pattern", "(a"}}) ==
         "the pattern is wrong: missing ): (a; it is an RE2 expression (no "
         "look-around, no back-references); set literal to search for plain "
@@ -166,7 +166,7 @@ TEST_CASE("grep says what is wrong with an expression") {
 }
 
 TEST_CASE("long lines show the part with the match, wherever it lies") {
-  fixture x;
+  grep_fixture x;
   x.folder.write("f", std::string(5000, '-') + "needle" +
                           std::string(5000, '-') + "\nsecond\n");
   const auto text = x.text({{"pattern", "needle"}});
@@ -178,7 +178,7 @@ TEST_CASE("long lines show the part with the match, wherever it lies") {
 }
 
 TEST_CASE("a line of any length is searched in bounded memory") {
-  fixture x;
+  grep_fixture x;
   constexpr std::size_t megabyte = 1u << 20;
   for (const std::size_t before :
        {megabyte - 3, megabyte, 2 * megabyte + 77, 9 * megabyte}) {
@@ -206,14 +206,14 @@ TEST_CASE("a line of any length is searched in bounded memory") {
 }
 
 TEST_CASE("holes of a sparse file end the search in it at once") {
-  fixture x;
+  grep_fixture x;
   x.folder.write("f", std::string(9000, 'a') + "\nx\n");
   REQUIRE(::truncate((x.folder.path() / "f").c_str(), off_t{1} << 40) == 0);
   CHECK(x.text({{"pattern", "x"}}).starts_with("f:2:x\n[f is searched up to"));
 }
 
 TEST_CASE("grep reports matches while it searches, and stops when asked") {
-  fixture x;
+  grep_fixture x;
   std::string all;
   for (int i = 0; i < 5000; ++i) all += "x" + std::to_string(i) + "\n";
   x.folder.write("f", all);
@@ -243,7 +243,7 @@ TEST_CASE("grep tells what it does and what it touches") {
 }
 
 TEST_CASE("grep passes over the files of the journal") {
-  fixture x;
+  grep_fixture x;
   x.folder.write("data/riffle.db", "a word");
   x.folder.write("a.txt", "a word");
   const auto file = (x.folder.path() / "data/riffle.db").string();

@@ -129,8 +129,9 @@ const bool registered = [] {
   return true;
 }();
 
-struct fixture : tool_fixture {
-  explicit fixture(isolation_options options = {.configuration = "good"})
+struct isolation_fixture : tool_fixture {
+  explicit isolation_fixture(
+      isolation_options options = {.configuration = "good"})
       : tool{isolate(std::make_shared<wild_tool>(), std::move(options))} {}
 
   tool_output call(const std::string& what, json more = json::object()) {
@@ -156,7 +157,7 @@ bool lives(const std::string& pid) { return ::kill(std::stoi(pid), 0) == 0; }
 }  // namespace
 
 TEST_CASE("an isolated call gives what the tool gives") {
-  fixture x;
+  isolation_fixture x;
   x.context.call = call_id{"call_1"};
   x.context.attempt = 3;
   const auto result = x.call("echo");
@@ -173,7 +174,7 @@ TEST_CASE("an isolated call gives what the tool gives") {
 }
 
 TEST_CASE("an isolated call knows where it was judged to act, and on what") {
-  fixture x;
+  isolation_fixture x;
   CHECK(x.call("about").text == "anywhere|");
   x.context.judged = "docs/a";
   x.context.basis = "b1";
@@ -183,7 +184,7 @@ TEST_CASE("an isolated call knows where it was judged to act, and on what") {
 }
 
 TEST_CASE("calls run in one child that stays, not in this process") {
-  fixture x;
+  isolation_fixture x;
   const auto pid = x.pid();
   CHECK(pid != std::to_string(::getpid()));
   CHECK(x.pid() == pid);
@@ -194,7 +195,7 @@ TEST_CASE("calls run in one child that stays, not in this process") {
 }
 
 TEST_CASE("an isolated call sees and changes the session's state") {
-  fixture x;
+  isolation_fixture x;
   state_values session{{"n", "41"},
                        {"big", "\"" + std::string(60'000, 'x') + "\""}};
   x.context.state = std::make_shared<call_state>(session);
@@ -208,13 +209,13 @@ TEST_CASE("an isolated call sees and changes the session's state") {
 }
 
 TEST_CASE("big arguments and results go through") {
-  fixture x;
+  isolation_fixture x;
   const json more{{"n", 5'000'000}, {"pad", std::string(3'000'000, 'y')}};
   CHECK(x.call("big", more).text == std::string(5'000'000, 'x'));
 }
 
 TEST_CASE("progress keeps its order; what does not fit is counted") {
-  fixture x;
+  isolation_fixture x;
   x.call("progress", {{"n", 20'000}});
   const auto all = x.reports();
   REQUIRE_FALSE(all.empty());
@@ -229,7 +230,7 @@ TEST_CASE("progress keeps its order; what does not fit is counted") {
 }
 
 TEST_CASE("every death of a child costs one worker and is named") {
-  fixture x;
+  isolation_fixture x;
   const std::vector<std::pair<std::string, std::string>> deaths = {
       {"segfault", "its process was ended by SIGSEGV"},
       {"kill", "its process was ended by SIGKILL"},
@@ -262,7 +263,7 @@ TEST_CASE("every death of a child costs one worker and is named") {
 }
 
 TEST_CASE("a child that died while it was idle costs no call") {
-  fixture x;
+  isolation_fixture x;
   const auto pid = x.pid();
   ::kill(std::stoi(pid), SIGKILL);
   REQUIRE(eventually([&] { return !lives(pid); }));
@@ -273,7 +274,7 @@ TEST_CASE("a child that died while it was idle costs no call") {
 TEST_CASE("a stopped call is asked, then its child ends with all it started") {
   for (const std::string what : {"wait", "hang", "tree"}) {
     CAPTURE(what);
-    fixture x;
+    isolation_fixture x;
     const auto file = (x.folder.path() / "pids").string();
     const auto pid = x.pid();
     std::thread stopper{[&] {
@@ -295,7 +296,7 @@ TEST_CASE("a stopped call is asked, then its child ends with all it started") {
 }
 
 TEST_CASE("a frozen child is killed when its call is stopped") {
-  fixture x;
+  isolation_fixture x;
   const auto pid = x.pid();
   ::kill(std::stoi(pid), SIGSTOP);
   x.stop.request_stop();
@@ -306,7 +307,7 @@ TEST_CASE("a frozen child is killed when its call is stopped") {
 }
 
 TEST_CASE("a child is warm before the first call, and again after a loss") {
-  fixture x;
+  isolation_fixture x;
   x.tool->warm_up({});
   REQUIRE(eventually([&] { return x.tool->children() == 1; }));
   CHECK_FALSE(x.lost_by("kill").empty());
@@ -314,7 +315,7 @@ TEST_CASE("a child is warm before the first call, and again after a loss") {
 }
 
 TEST_CASE("children that nobody needs end, one stays") {
-  fixture x{{.configuration = "good", .child_idle = 50ms}};
+  isolation_fixture x{{.configuration = "good", .child_idle = 50ms}};
   x.tool->warm_up({});
   std::vector<std::thread> threads;
   std::atomic<int> waiting = 0;
@@ -330,7 +331,7 @@ TEST_CASE("children that nobody needs end, one stays") {
 }
 
 TEST_CASE("a child that cannot make the tool says so") {
-  fixture x{{.configuration = "bad"}};
+  isolation_fixture x{{.configuration = "bad"}};
   const auto result = x.call("echo");
   REQUIRE(result.err);
   CHECK(result.err->code == errc::invalid_config);
@@ -338,7 +339,7 @@ TEST_CASE("a child that cannot make the tool says so") {
 }
 
 TEST_CASE("a call's lock is held as long as its child lives") {
-  fixture x;
+  isolation_fixture x;
   x.context.guard_lock = x.folder.path() / "call-1.lock";
   x.folder.write("worker-1-1.lock", "");
   x.tool->warm_up(x.folder.path());
@@ -360,7 +361,7 @@ TEST_CASE("calls go on while their children are killed at random") {
   const auto seed = fresh_seed();
   CAPTURE(seed);
   std::mt19937 random{seed};
-  fixture x;
+  isolation_fixture x;
   x.tool->warm_up({});
   std::atomic<int> ok = 0;
   std::atomic<int> killed = 0;

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct fixture : testing::tool_fixture {
+struct left_files_fixture : testing::tool_fixture {
   tool_ptr write = make_write();
 
   /// A file in the folder that was written to so long ago.
@@ -52,7 +52,7 @@ TEST_CASE("a temporary file has a name by which it is known") {
 }
 
 TEST_CASE("the next write to a folder removes what a killed one left there") {
-  fixture x;
+  left_files_fixture x;
   x.leave(".riffle-0000000000000001.tmp", old);
   x.leave(".riffle-0000000000000002.tmp", fresh);
   x.leave(".riffle-0000000000000003.tmp", old);
@@ -80,7 +80,7 @@ TEST_CASE("the next write to a folder removes what a killed one left there") {
 }
 
 TEST_CASE("a folder is looked at once for many writes") {
-  fixture x;
+  left_files_fixture x;
   const auto writes = [&](const std::string& name) {
     return !x.run(*x.write, {{"path", name}, {"content", "text"}}).err;
   };

@@ -15,8 +15,8 @@ namespace {
 
 using core::approval_policy;
 
-struct fixture : testing::tool_fixture {
-  fixture() {
+struct read_rules_fixture : testing::tool_fixture {
+  read_rules_fixture() {
     folder.write(".env", "key = secret\n");
     folder.write("a.txt", "key = public\n");
     folder.write("app/prod.env", "key = secret\n");
@@ -52,7 +52,7 @@ struct fixture : testing::tool_fixture {
 }  // namespace
 
 TEST_CASE("a search leaves out what may not be read, and says how much") {
-  fixture x;
+  read_rules_fixture x;
   CHECK(x.grep({}) ==
         "a.txt:1:key = public\n"
         "keys/public/id.pub:1:key = public\n"
@@ -74,7 +74,7 @@ TEST_CASE("a search leaves out what may not be read, and says how much") {
 }
 
 TEST_CASE("no way to name a folder or file gets past what is denied") {
-  fixture x;
+  read_rules_fixture x;
   const auto at = [&](const std::string& path) {
     return (x.folder.path() / path).string();
   };
@@ -112,7 +112,7 @@ TEST_CASE("no way to name a folder or file gets past what is denied") {
 }
 
 TEST_CASE("no failure tells names where some must not be read") {
-  fixture x;
+  read_rules_fixture x;
   for (const auto& said :
        {x.grep({{"path", "app/gone"}}), x.glob({{"pattern", "app/gone/*"}}),
         x.glob({{"pattern", "*"}, {"path", "keys/gone"}}),
@@ -130,7 +130,7 @@ TEST_CASE("no failure tells names where some must not be read") {
 }
 
 TEST_CASE("what writes tells nothing of what must not be read") {
-  fixture x;
+  read_rules_fixture x;
   const auto write = make_write(x.rules);
   const auto edit = make_edit(x.rules);
   const auto change = [&](const char* path, const char* from) {
@@ -155,7 +155,7 @@ TEST_CASE("what writes tells nothing of what must not be read") {
 }
 
 TEST_CASE("where reading is denied as a whole, a search shows nothing") {
-  fixture x;
+  read_rules_fixture x;
   x.rules = {{}, approval_policy::deny};
   CHECK(x.grep({}).find("key =") == std::string::npos);
   CHECK(x.metadata["denied_files"] == 7);
@@ -164,7 +164,7 @@ TEST_CASE("where reading is denied as a whole, a search shows nothing") {
 }
 
 TEST_CASE("a search shows nothing that reading would have to ask for") {
-  fixture x;
+  read_rules_fixture x;
   x.rules = {{}, approval_policy::ask};
   CHECK(x.grep({}).find("key =") == std::string::npos);
   CHECK(x.metadata["denied_files"] == 7);
@@ -178,7 +178,7 @@ TEST_CASE("a search shows nothing that reading would have to ask for") {
 }
 
 TEST_CASE("rules see where a search begins") {
-  fixture x;
+  read_rules_fixture x;
   const auto glob = make_glob();
   const auto grep = make_grep();
   const auto place = [&](const tool& tool, const json& arguments) {

@@ -19,7 +19,7 @@ using nlohmann::json;
 
 namespace {
 
-struct fixture : testing::tool_fixture {
+struct read_fixture : testing::tool_fixture {
   tool_ptr read = make_read();
 
   tool_output get(const json& arguments) { return run(*read, arguments); }
@@ -34,7 +34,7 @@ struct fixture : testing::tool_fixture {
 }  // namespace
 
 TEST_CASE("a file is read as it is, and the metadata tells its size") {
-  fixture x;
+  read_fixture x;
   const std::string text = "a \u00e4\u20ac\U0001F600\r\nb\n\nlast";
   x.folder.write("dir/f.txt", text);
   const auto result = x.get({{"path", "dir/f.txt"}});
@@ -49,7 +49,7 @@ TEST_CASE("a file is read as it is, and the metadata tells its size") {
 }
 
 TEST_CASE("offset and limit choose lines, and a note says how to go on") {
-  fixture x;
+  read_fixture x;
   x.folder.write("f", "1\n2\n3\n4\n");
   const auto part = x.get({{"path", "f"}, {"offset", 2}, {"limit", 2}});
   CHECK(part.text == "2\n3\n[the file goes on; next: offset 4]");
@@ -64,7 +64,7 @@ TEST_CASE("offset and limit choose lines, and a note says how to go on") {
 }
 
 TEST_CASE("an empty file is no failure") {
-  fixture x;
+  read_fixture x;
   x.folder.write("f", "");
   const auto result = x.get({{"path", "f"}});
   CHECK_FALSE(result.err);
@@ -72,7 +72,7 @@ TEST_CASE("an empty file is no failure") {
 }
 
 TEST_CASE("output is capped at a line, and the rest can be asked for") {
-  fixture x;
+  read_fixture x;
   std::string all;
   for (int i = 1; i <= 3000; ++i) all += "line " + std::to_string(i) + "\n";
   x.folder.write("f", all);
@@ -92,7 +92,7 @@ TEST_CASE("output is capped at a line, and the rest can be asked for") {
 }
 
 TEST_CASE("binary files are named with size and hint") {
-  fixture x;
+  read_fixture x;
   x.folder.write("logo.png",
                  std::string("\x89PNG\0\0", 6) + std::string(12'000, 'x'));
   CHECK(x.failure("logo.png") ==
@@ -103,14 +103,14 @@ TEST_CASE("binary files are named with size and hint") {
 }
 
 TEST_CASE("bytes that are not UTF-8 are replaced, and the text says so") {
-  fixture x;
+  read_fixture x;
   x.folder.write("f", "caf\xe9\n");
   CHECK(x.get({{"path", "f"}}).text ==
         "caf\ufffd\n[some bytes were not UTF-8; they are shown as U+FFFD]");
 }
 
 TEST_CASE("what is missing is answered with what is there") {
-  fixture x;
+  read_fixture x;
   x.folder.write("README.md", "");
   x.folder.write("src/main.cpp", "");
   std::filesystem::create_directory(x.folder.path() / "empty");
@@ -133,7 +133,7 @@ TEST_CASE("what is missing is answered with what is there") {
 }
 
 TEST_CASE("folders, pipes and devices are refused without opening them") {
-  fixture x;
+  read_fixture x;
   x.folder.write("src/main.cpp", "");
   x.folder.write("src/lib/x", "");
   CHECK(x.failure("src") == "src is a folder; it holds: lib/, main.cpp");
@@ -146,7 +146,7 @@ TEST_CASE("folders, pipes and devices are refused without opening them") {
 }
 
 TEST_CASE("read does not leave the workspace") {
-  fixture x;
+  read_fixture x;
   x.folder.write("ws/file", "inside");
   x.folder.write("secret", "secret");
   std::filesystem::create_symlink("../secret", x.folder.path() / "ws/link");
@@ -161,7 +161,7 @@ TEST_CASE("read does not leave the workspace") {
 }
 
 TEST_CASE("a file without the right to read it is told as that") {
-  fixture x;
+  read_fixture x;
   x.folder.write("f", "text");
   std::filesystem::permissions(x.folder.path() / "f", {});
   std::filesystem::permissions(x.folder.path(), std::filesystem::perms::all);
@@ -173,7 +173,7 @@ TEST_CASE("a file without the right to read it is told as that") {
 }
 
 TEST_CASE("a large file is read in bounded memory, with progress") {
-  fixture x;
+  read_fixture x;
   constexpr std::size_t lines = 400'000;
   std::string all;
   for (std::size_t i = 1; i <= lines; ++i)
@@ -204,7 +204,7 @@ TEST_CASE("a large file is read in bounded memory, with progress") {
 }
 
 TEST_CASE("holes of a sparse file cost no time, and are read as zeros") {
-  fixture x;
+  read_fixture x;
   const auto file = x.folder.path() / "big";
   x.folder.write("big", std::string(9000, 'a') + "\nsecond\n");
   REQUIRE(::truncate(file.c_str(), off_t{1} << 30) == 0);
@@ -222,7 +222,7 @@ TEST_CASE("holes of a sparse file cost no time, and are read as zeros") {
 }
 
 TEST_CASE("a stop ends a long read") {
-  fixture x;
+  read_fixture x;
   x.folder.write("big", std::string(4u << 20, 'a'));
   x.context.progress = [&](const tool_progress_report&) {
     x.stop.request_stop();
@@ -243,7 +243,7 @@ TEST_CASE("read tells what it does and what it touches") {
 }
 
 TEST_CASE("a file of the journal is not opened, and a look says why") {
-  fixture x;
+  read_fixture x;
   x.folder.write("data/riffle.db", "text");
   const auto file = (x.folder.path() / "data/riffle.db").string();
   hold_locked(file);

@@ -14,8 +14,10 @@ namespace {
 
 const std::string png{"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16};
 
-struct fixture : testing::tool_fixture {
-  fixture() { context.files = {{"image/png", "application/pdf"}, 1'000}; }
+struct shown_file_fixture : testing::tool_fixture {
+  shown_file_fixture() {
+    context.files = {{"image/png", "application/pdf"}, 1'000};
+  }
   tool_ptr read = make_read();
   tool_output get(const std::string& path) {
     return run(*read, json{{"path", path}});
@@ -25,7 +27,7 @@ struct fixture : testing::tool_fixture {
 }  // namespace
 
 TEST_CASE("a picture is shown, told by its bytes and not by its name") {
-  fixture x;
+  shown_file_fixture x;
   x.folder.write("dir/photo.txt", png);
   const auto result = x.get("dir/photo.txt");
   CHECK_FALSE(result.err);
@@ -41,7 +43,7 @@ TEST_CASE("a picture is shown, told by its bytes and not by its name") {
 }
 
 TEST_CASE("a PDF is shown where the model takes one, else it is as before") {
-  fixture x;
+  shown_file_fixture x;
   x.folder.write("a.pdf", "%PDF-1.4\nplain");
   CHECK(x.get("a.pdf").files.size() == 1);
   x.context.files.types = {"image/png"};
@@ -55,7 +57,7 @@ TEST_CASE("a PDF is shown where the model takes one, else it is as before") {
 }
 
 TEST_CASE("what only has the name of a picture is text") {
-  fixture x;
+  shown_file_fixture x;
   x.folder.write("a.png", "not one\n");
   const auto result = x.get("a.png");
   CHECK_FALSE(result.err);
@@ -66,7 +68,7 @@ TEST_CASE("what only has the name of a picture is text") {
 }
 
 TEST_CASE("one over the limit is refused with what to do") {
-  fixture x;
+  shown_file_fixture x;
   x.folder.write("edge.png", png + std::string(1'000 - png.size(), 'x'));
   CHECK(x.get("edge.png").files.size() == 1);
   x.folder.write("large.png", png + std::string(1'001 - png.size(), 'x'));

@@ -16,7 +16,7 @@ using nlohmann::json;
 
 namespace {
 
-struct fixture : testing::tool_fixture {
+struct take_back_fixture : testing::tool_fixture {
   void note(const tool_output& x, const std::string& path) {
     INFO(x.text);
     REQUIRE_FALSE(x.err);
@@ -89,7 +89,7 @@ TEST_CASE("a diff of another text leads nowhere") {
 }
 
 TEST_CASE("several calls on a file are taken back at once") {
-  fixture x;
+  take_back_fixture x;
   std::string old;
   for (int i = 0; i < 3000; ++i) old += "line " + std::to_string(i) + "\n";
   x.folder.write("f", old);
@@ -107,7 +107,7 @@ TEST_CASE("several calls on a file are taken back at once") {
 }
 
 TEST_CASE("a file that was made goes, one that was replaced comes back") {
-  fixture x;
+  take_back_fixture x;
   SECTION("made") {
     x.write("a/new", "one\n");
     x.edit("a/new", "one", "two");
@@ -128,7 +128,7 @@ TEST_CASE("a file that was made goes, one that was replaced comes back") {
 }
 
 TEST_CASE("what cannot be restored exactly is said, and stays") {
-  fixture x;
+  take_back_fixture x;
   x.folder.write("f", "1\n2\n3\n");
   SECTION("changed since") {
     x.edit("f", "2", "two");
@@ -165,7 +165,7 @@ TEST_CASE("what cannot be restored exactly is said, and stays") {
 }
 
 TEST_CASE("who was killed while he put files back goes on") {
-  fixture made;
+  take_back_fixture made;
   made.folder.write("a.txt", "old\n");
   made.write("a.txt", "new\n");
   made.folder.write("a.txt", "old\n");  // put back before the kill
@@ -182,7 +182,7 @@ TEST_CASE("who was killed while he put files back goes on") {
 }
 
 TEST_CASE("two who put the same files back disturb each other not") {
-  const fixture made;
+  const take_back_fixture made;
   made.folder.write("a.txt", "new\n");
   made.folder.write("b.txt", "new\n");
   const std::vector<earlier_file> all{{"a.txt", "new\n", "old\n", ""},
@@ -200,7 +200,7 @@ TEST_CASE("two who put the same files back disturb each other not") {
 }
 
 TEST_CASE("several files are put back all or none") {
-  fixture x;
+  take_back_fixture x;
   for (const auto* name : {"a", "b", "c"}) x.folder.write(name, "old\n");
   std::vector<earlier_file> all;
   for (const auto* name : {"a", "b", "c"}) {

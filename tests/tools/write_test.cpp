@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct fixture : testing::tool_fixture {
+struct write_fixture : testing::tool_fixture {
   tool_ptr write = make_write();
 
   tool_output put(const std::string& path, const std::string& content) {
@@ -48,7 +48,7 @@ struct fixture : testing::tool_fixture {
 }  // namespace
 
 TEST_CASE("write makes a file and the folders on the way") {
-  fixture x;
+  write_fixture x;
   const auto result = x.put("a/b/c.txt", "one\r\ntwo");
   CHECK_FALSE(result.err);
   CHECK(result.text == "Made a/b/c.txt (2 lines, 8 B)");
@@ -72,7 +72,7 @@ TEST_CASE("write makes a file and the folders on the way") {
 }
 
 TEST_CASE("write replaces a file in one step and keeps its mode") {
-  fixture x;
+  write_fixture x;
   x.folder.write("f", "old\n");
   const auto file = x.folder.path() / "f";
   REQUIRE(::chmod(file.c_str(), 0741) == 0);
@@ -92,7 +92,7 @@ TEST_CASE("write replaces a file in one step and keeps its mode") {
 }
 
 TEST_CASE("write goes through a link inside the workspace and keeps it") {
-  fixture x;
+  write_fixture x;
   x.folder.write("docs/f", "old");
   fs::create_symlink("docs/f", x.folder.path() / "link");
   fs::create_symlink("../docs/new", x.folder.path() / "docs/dangling");
@@ -104,7 +104,7 @@ TEST_CASE("write goes through a link inside the workspace and keeps it") {
 }
 
 TEST_CASE("write leaves other hard links as they are") {
-  fixture x;
+  write_fixture x;
   x.folder.write("ws/f", "old");
   fs::create_hard_link(x.folder.path() / "ws/f", x.folder.path() / "outside");
   x.context.workspace = x.folder.path() / "ws";
@@ -114,7 +114,7 @@ TEST_CASE("write leaves other hard links as they are") {
 }
 
 TEST_CASE("write refuses what is no file, and says so") {
-  fixture x;
+  write_fixture x;
   x.folder.write("src/a", "");
   REQUIRE(::mkfifo((x.folder.path() / "pipe").c_str(), 0600) == 0);
   fs::create_symlink("loop", x.folder.path() / "loop");
@@ -139,7 +139,7 @@ TEST_CASE("write refuses what is no file, and says so") {
 }
 
 TEST_CASE("write respects a file that may not be written") {
-  fixture x;
+  write_fixture x;
   x.folder.write("f", "old");
   REQUIRE(::chmod((x.folder.path() / "f").c_str(), 0444) == 0);
   const testing::plain_user user{x.folder.path()};
@@ -148,7 +148,7 @@ TEST_CASE("write respects a file that may not be written") {
 }
 
 TEST_CASE("write that is stopped leaves everything as it was") {
-  fixture x;
+  write_fixture x;
   x.folder.write("f", "old");
   x.stop.request_stop();
   const auto result = x.put("f", "new");
@@ -159,7 +159,7 @@ TEST_CASE("write that is stopped leaves everything as it was") {
 }
 
 TEST_CASE("a person sees the diff before a file is written") {
-  fixture x;
+  write_fixture x;
   x.folder.write("f", "old\n");
   const auto preview = [&](const std::string& path, const std::string& text) {
     return x.write
@@ -199,7 +199,7 @@ TEST_CASE("a person sees the diff before a file is written") {
 }
 
 TEST_CASE("an approved write replaces what was shown, and nothing else") {
-  fixture x;
+  write_fixture x;
   x.folder.write("f", "old\n");
   const json arguments = {{"path", "f"}, {"content", "new\n"}};
   const auto look = [&] {
@@ -238,7 +238,7 @@ TEST_CASE("an approved write replaces what was shown, and nothing else") {
 }
 
 TEST_CASE("an approved write of a new file makes one, or does nothing") {
-  fixture x;
+  write_fixture x;
   const json arguments = {{"path", "g/f"}, {"content", "new\n"}};
   x.context.basis = x.write->preview(arguments, x.folder.path()).basis;
   const bool there = GENERATE(false, true);
@@ -248,7 +248,7 @@ TEST_CASE("an approved write of a new file makes one, or does nothing") {
 }
 
 TEST_CASE("an approved write goes to the place that was shown") {
-  fixture x;
+  write_fixture x;
   fs::create_directory(x.folder.path() / "one");
   fs::create_directory(x.folder.path() / "two");
   fs::create_directory_symlink("one", x.folder.path() / "way");
@@ -280,7 +280,7 @@ TEST_CASE("a new file replaces nothing that came meanwhile") {
 }
 
 TEST_CASE("what was shown to fail does nothing, also if it could by now") {
-  fixture x;
+  write_fixture x;
   fs::create_directory(x.folder.path() / "f");
   const json arguments = {{"path", "f"}, {"content", "new\n"}};
   const auto seen = x.write->preview(arguments, x.folder.path());

@@ -15,7 +15,7 @@ namespace riffle::mcp {
 
 namespace {
 
-constexpr const char* op = "mcp";
+constexpr const char* mcp_op = "mcp";
 /// What a server says of its use goes into each request to a model.
 constexpr std::size_t longest_advice = 2000;
 constexpr std::array<std::string_view, 4> legacy_versions = {
@@ -33,8 +33,9 @@ json object_at(const json& x, const char* key) {
 }
 
 unexpected failure(std::string message) {
-  return unexpected{error{
-      .code = errc::tool_unavailable, .op = op, .message = std::move(message)}};
+  return unexpected{error{.code = errc::tool_unavailable,
+                          .op = mcp_op,
+                          .message = std::move(message)}};
 }
 
 bool has(const json& capabilities, const char* key) {

@@ -30,7 +30,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view op = "edit";
+constexpr std::string_view edit_op = "edit";
 constexpr std::size_t longest_hinted = 1u << 20;
 constexpr std::uint64_t longest_compared = 1u << 20;
 constexpr std::uint64_t room_around = 16u << 10;
@@ -59,7 +59,7 @@ struct planned {
 using plan_or_failure = tl::expected<planned, tool_output>;
 
 tl::unexpected<tool_output> failed(errc code, std::string message) {
-  return tl::unexpected{file_failure(op, code, std::move(message))};
+  return tl::unexpected{file_failure(edit_op, code, std::move(message))};
 }
 
 /// `hidden`: the model may not read the file, so it is told nothing of it.
@@ -114,8 +114,8 @@ plan_or_failure plan_of(const json& arguments, write_target target,
             .change = {.before = text_at(arguments, "old_string"),
                        .after = text_at(arguments, "new_string")}};
   if (!x.target.current)
-    return tl::unexpected{cannot_open(op, x.target.root.get(), x.target.name,
-                                      ENOENT, x.target.others)};
+    return tl::unexpected{cannot_open(edit_op, x.target.root.get(),
+                                      x.target.name, ENOENT, x.target.others)};
   if (x.change.before == x.change.after)
     return failed(errc::invalid_arguments,
                   "old_string and new_string are equal: nothing to do");
@@ -124,7 +124,7 @@ plan_or_failure plan_of(const json& arguments, write_target target,
                   "old_string is there more than a million times; give more "
                   "text, or use a program");
   else if (number != 0)
-    return tl::unexpected{cannot_write(op, x.target, number)};
+    return tl::unexpected{cannot_write(edit_op, x.target, number)};
   const bool hidden = rules.hide(x.target.where);
   if (x.change.places.offsets.empty()) return not_found(x, hidden);
   if (!arguments.value("replace_all", false) && !x.change.places.unique())
@@ -230,7 +230,7 @@ class edit final : public path_tool {
     const auto x = plan_of(arguments, std::move(*target), rules_, context.stop);
     if (!x) return x.error();
     if (const int number = check_basis(x->target, context.basis); number != 0)
-      return cannot_write(op, x->target, number);
+      return cannot_write(edit_op, x->target, number);
     const auto diff = diff_of(*x, longest_result_diff);
     const auto before = content_digest(x->target.current.get());
     std::string after;
@@ -246,7 +246,7 @@ class edit final : public path_tool {
           after = content_digest(fd);
           return compare_unchanged(now->get(), fd, x->change, context.stop);
         });
-    if (number != 0) return cannot_write(op, x->target, number);
+    if (number != 0) return cannot_write(edit_op, x->target, number);
     auto metadata = told_of(*x, diff);
     add_digests(metadata, before, after);
     return {.text = text_of(*x, diff), .metadata = metadata.dump()};
@@ -256,7 +256,7 @@ class edit final : public path_tool {
   [[nodiscard]] tl::expected<write_target, tool_output> target_of(
       const json& arguments, const std::filesystem::path& workspace,
       const std::optional<std::string>& judged) const {
-    return find_target(op, workspace, text_at(arguments, "path"), judged,
+    return find_target(edit_op, workspace, text_at(arguments, "path"), judged,
                        rules_.others());
   }
 

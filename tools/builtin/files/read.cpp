@@ -45,7 +45,7 @@ constexpr const char* parameters = R"({
   "additionalProperties": false
 })";
 
-constexpr std::string_view op = "read";
+constexpr std::string_view read_op = "read";
 constexpr std::size_t chunk_size = 256u << 10;
 constexpr std::size_t least_chunk = 8u << 10;
 constexpr std::uint64_t progress_step = 1u << 20;
@@ -146,7 +146,7 @@ std::string metadata_of(const open_file& file, const line_window& window) {
 tool_output result_of(const open_file& file, const line_window& window,
                       std::uint64_t offset) {
   if (window.taken() == 0 && offset > 1)
-    return file_failure(op, errc::invalid_arguments,
+    return file_failure(read_op, errc::invalid_arguments,
                         "the offset " + std::to_string(offset) +
                             " is beyond the end: " + file.name + " has " +
                             std::to_string(window.seen()) + " lines");
@@ -178,14 +178,15 @@ class read final : public path_tool {
         rules_{std::move(rules)} {}
 
   tool_output run(const json& arguments, tool_context& context) override {
-    auto file = open_regular(op, context.workspace, text_at(arguments, "path"),
-                             context.judged, rules_.others());
+    auto file =
+        open_regular(read_op, context.workspace, text_at(arguments, "path"),
+                     context.judged, rules_.others());
     if (!file) return std::move(file).error();
     const file_head head{file->fd.get()};
-    if (auto result = show_file(op, *file, head.text(), context))
+    if (auto result = show_file(read_op, *file, head.text(), context))
       return *std::move(result);
     if (head.looks_binary())
-      return file_failure(op, errc::tool_execution_error,
+      return file_failure(read_op, errc::tool_execution_error,
                           file->name + " is a binary file of " +
                               size_text(file->size) +
                               ", which has no lines to read; a program may "
@@ -194,8 +195,8 @@ class read final : public path_tool {
     line_window window{limits};
     const auto number = scanner{*file, window, context}.run(head.text());
     if (number == ECANCELED)
-      return file_failure(op, errc::cancelled, "cancelled");
-    if (number != 0) return cannot_read(op, file->name, number);
+      return file_failure(read_op, errc::cancelled, "cancelled");
+    if (number != 0) return cannot_read(read_op, file->name, number);
     return result_of(*file, window, limits.offset);
   }
 

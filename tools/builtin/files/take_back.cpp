@@ -21,7 +21,7 @@ namespace riffle::tools {
 
 namespace {
 
-constexpr std::string_view op = "undo";
+constexpr std::string_view undo_op = "undo";
 /// As long as what has a digest.
 constexpr std::size_t longest_file = 16u << 20;
 
@@ -95,7 +95,7 @@ std::optional<std::string> content_of(const unique_fd& file) {
 
 tl::expected<write_target, std::string> find(
     const std::filesystem::path& workspace, const std::string& path) {
-  auto target = find_target(op, workspace, path);
+  auto target = find_target(undo_op, workspace, path);
   if (!target) return tl::unexpected{target.error().text};
   return std::move(*target);
 }

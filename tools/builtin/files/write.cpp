@@ -30,7 +30,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view op = "write";
+constexpr std::string_view write_op = "write";
 constexpr std::size_t longest_compared = 1u << 20;
 
 constexpr const char* parameters = R"({
@@ -82,8 +82,8 @@ class write final : public path_tool {
   [[nodiscard]] call_preview preview(
       const json& arguments,
       const std::filesystem::path& workspace) const override {
-    const auto target =
-        find_target(op, workspace, text_at(arguments, "path"), {}, others_);
+    const auto target = find_target(write_op, workspace,
+                                    text_at(arguments, "path"), {}, others_);
     if (!target)
       return cannot_preview(target.error(), others_ == neighbours::named);
     // Before and after it is read: what is shown is of one content.
@@ -94,8 +94,9 @@ class write final : public path_tool {
   }
 
   tool_output run(const json& arguments, tool_context& context) override {
-    auto target = find_target(op, context.workspace, text_at(arguments, "path"),
-                              context.judged, others_);
+    auto target =
+        find_target(write_op, context.workspace, text_at(arguments, "path"),
+                    context.judged, others_);
     if (!target) return std::move(target).error();
     const auto& content = text_at(arguments, "content");
     const auto diff = diff_of(*target, content, longest_result_diff);
@@ -103,17 +104,18 @@ class write final : public path_tool {
         target->current ? content_digest(target->current.get()) : std::string{};
     const auto basis = basis_for(*target, content, context);
     if (const int number = check_basis(*target, basis); number != 0)
-      return cannot_write(op, *target, number);
+      return cannot_write(write_op, *target, number);
     const int made = make_folders(*target);
-    if (made == ELOOP && context.judged) return place_moved(op, target->name);
-    if (made != 0) return cannot_write(op, *target, made);
+    if (made == ELOOP && context.judged)
+      return place_moved(write_op, target->name);
+    if (made != 0) return cannot_write(write_op, *target, made);
     const int number = replace_file(
         *target, [&](int fd) { return write_all(fd, content); },
         [&](int) {
           if (context.stop.stop_requested()) return ECANCELED;
           return check_basis_now(*target, basis);
         });
-    if (number != 0) return cannot_write(op, *target, number);
+    if (number != 0) return cannot_write(write_op, *target, number);
     return result_of(*target, content, diff, before);
   }
 

@@ -26,7 +26,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view op = "glob";
+constexpr std::string_view glob_op = "glob";
 constexpr std::size_t default_limit = 1000;
 constexpr std::size_t room_for_notes = 2048;
 
@@ -113,9 +113,9 @@ class glob final : public path_tool {
         arguments.at("pattern").get_ref<const std::string&>().ends_with('/');
     const auto wanted = wanted_of(arguments);
     if (!wanted)
-      return file_failure(op, errc::invalid_arguments, wanted.error());
+      return file_failure(glob_op, errc::invalid_arguments, wanted.error());
     const auto place =
-        open_place(op, arguments, context, wanted->stem(), rules_);
+        open_place(glob_op, arguments, context, wanted->stem(), rules_);
     if (!place) return place.error();
     findings found{.limit = arguments.value("limit", default_limit),
                    .cap = text_cap(context, room_for_notes)};
@@ -150,7 +150,7 @@ class glob final : public path_tool {
     const bool gone = number == ENOENT || number == ENOTDIR ||
                       (number == ELOOP && !place->judged);
     if (place->by_stem && gone) return result_of(std::move(found), walk);
-    if (number != 0) return cannot_walk(op, *place, number);
+    if (number != 0) return cannot_walk(glob_op, *place, number);
     return result_of(std::move(found), walk);
   }
 

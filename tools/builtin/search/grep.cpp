@@ -27,7 +27,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view op = "grep";
+constexpr std::string_view grep_op = "grep";
 constexpr std::uint64_t default_limit = 200;
 constexpr std::size_t room_for_notes = 3072;
 /// Once the text is full, so much more is searched only to count.
@@ -223,8 +223,8 @@ tool_output search_file(const search_place& place, const read_rules& rules,
     found.denied();
     return found.result(nullptr);
   }
-  auto file = open_regular_at(op, place.root.get(), place.folder, place.where,
-                              place.others);
+  auto file = open_regular_at(grep_op, place.root.get(), place.folder,
+                              place.where, place.others);
   if (!file) return std::move(file).error();
   found.file(file->name, file->fd.get());
   found.finish();
@@ -256,7 +256,7 @@ tool_output search_folder(const search_place& place, const file_filter& filter,
                       return !fd || found.file(path, fd->get());
                     }});
   found.finish();
-  if (number != 0) return cannot_walk(op, place, number);
+  if (number != 0) return cannot_walk(grep_op, place, number);
   return found.result(&walk);
 }
 
@@ -284,11 +284,11 @@ class grep final : public path_tool {
         {.case_insensitive = arguments.value("case_insensitive", false),
          .literal = arguments.value("literal", false)});
     if (!pattern)
-      return file_failure(op, errc::invalid_arguments, pattern.error());
+      return file_failure(grep_op, errc::invalid_arguments, pattern.error());
     const auto filter = file_filter::of(arguments);
     if (!filter)
-      return file_failure(op, errc::invalid_arguments, filter.error());
-    const auto place = open_place(op, arguments, context, {}, rules_);
+      return file_failure(grep_op, errc::invalid_arguments, filter.error());
+    const auto place = open_place(grep_op, arguments, context, {}, rules_);
     if (!place) return place.error();
     search found{*pattern,
                  {.mode = mode_of(arguments),
@@ -302,7 +302,7 @@ class grep final : public path_tool {
                                       found, context.stop)
                       : search_file(*place, rules_, found);
     if (context.stop.stop_requested())
-      return file_failure(op, errc::cancelled, "cancelled");
+      return file_failure(grep_op, errc::cancelled, "cancelled");
     return result;
   }
 
