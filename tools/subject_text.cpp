@@ -42,7 +42,9 @@ std::string any_subject_text(const nlohmann::json& arguments) {
     if (text.size() <= short_text) return text;
     if (first.empty()) first = text;
   }
-  return first;
+  const bool one_number =
+      arguments.size() == 1 && arguments.front().is_number();
+  return one_number ? arguments.front().dump() : first;
 }
 
 std::string title_with_subject(std::string title,

@@ -10,6 +10,7 @@
 #include "actors/cluster/node_board.hpp"
 #include "actors/core/control_tools.hpp"
 #include "actors/tools/call_policy.hpp"
+#include "actors/tools/proposal_texts.hpp"
 #include "runtime/base/secrets.hpp"
 #include "tools/ask.hpp"
 
@@ -66,17 +67,12 @@ expected<std::vector<std::string>> keys_of(const tools::tool& tool,
 }  // namespace
 
 error denied_call(const std::string& tool) {
-  return {errc::approval_denied, tool_call_parser_op,
-          "the configuration does not allow this call of `" + tool +
-              "`; do not try it again in another form"};
+  return {errc::approval_denied, tool_call_parser_op, kept_back_by_rule(tool)};
 }
 
 error doubtful_call(const std::string& tool, const std::string& pattern) {
   return {errc::approval_denied, tool_call_parser_op,
-          "this call of `" + tool + "` cannot be told apart from what `deny " +
-              pattern +
-              "` forbids; say it more plainly: commands without expansions, "
-              "escapes or programs that run others, places that are there"};
+          kept_back_in_doubt(tool, pattern)};
 }
 
 namespace {

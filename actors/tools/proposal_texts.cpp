@@ -9,16 +9,61 @@ namespace riffle {
 
 namespace {
 
+constexpr std::string_view by_rule = "the configuration";
+constexpr std::string_view not_this_call = " does not allow this call of `";
+constexpr std::string_view in_doubt = "` cannot be told apart from what `deny ";
+
+bool is_by_rule(std::string_view why) {
+  return why.starts_with(by_rule) && why.find(not_this_call) != why.npos;
+}
+
+bool is_in_doubt(std::string_view why) {
+  return why.starts_with("this call of `") && why.find(in_doubt) != why.npos;
+}
+
+bool is_by_node(std::string_view why) {
+  return why.starts_with("the node wants this call of `");
+}
+
+/// Nobody has thought about this call: the reason says all.
+bool says_all(std::string_view why) {
+  return why == nobody_there || why == not_allowed || is_by_rule(why) ||
+         is_in_doubt(why);
+}
+
 std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
 }  // namespace
 
+std::string kept_back_by_rule(std::string_view tool, std::string_view where) {
+  return std::string{by_rule}
+      .append(where)
+      .append(not_this_call)
+      .append(tool)
+      .append("`");
+}
+
+std::string kept_back_in_doubt(std::string_view tool,
+                               std::string_view pattern) {
+  return std::string{"this call of `"}
+      .append(tool)
+      .append(in_doubt)
+      .append(pattern)
+      .append("` forbids");
+}
+
+std::string kept_back_by_node(std::string_view tool) {
+  return std::string{"the node wants this call of `"}.append(tool).append(
+      "` to be approved, and nobody was asked");
+}
+
 std::string denial_text(const storage::decision_record& x) {
   switch (x.how) {
     case events::proposal_outcome::approved: return {};
     case events::proposal_outcome::denied:
+      if (says_all(x.reason)) return x.reason;
       return "denied by " + x.by +
              (x.reason.empty() ? std::string{} : ": " + x.reason);
     case events::proposal_outcome::expired: return expired;
@@ -35,8 +80,11 @@ std::string denial_advice(const error& why) {
   if (why.message.starts_with("needs approval, proposal "))
     return ". Go on without it; if it is approved, it is executed then, and "
            "you are told the result later. Do not ask for it again";
-  const bool plain = why.message == nobody_there ||
-                     why.message == not_allowed ||
+  if (is_by_rule(why.message)) return "; do not try it again in another form";
+  if (is_in_doubt(why.message))
+    return "; say it more plainly: commands without expansions, escapes or "
+           "programs that run others, places that are there";
+  const bool plain = says_all(why.message) || is_by_node(why.message) ||
                      (why.message.starts_with("denied by ") &&
                       why.message.find(": ") == std::string::npos);
   return plain ? go_on : "";

@@ -17,6 +17,15 @@ inline constexpr const char* nobody_there =
 inline constexpr const char* not_allowed =
     "this call needs approval, and this run approves none";
 
+/// Why a call is kept back by rules, of this process or (`where`: " of the
+/// node") of another.
+std::string kept_back_by_rule(std::string_view tool,
+                              std::string_view where = {});
+/// The same of a call that only a person could tell from what a rule denies.
+std::string kept_back_in_doubt(std::string_view tool, std::string_view pattern);
+/// A node wants what nobody here was asked about.
+std::string kept_back_by_node(std::string_view tool);
+
 /// Why a person is asked about a call once more.
 enum class again_because : std::uint8_t {
   changed,  ///< what was shown is no longer so
@@ -40,11 +49,13 @@ inline constexpr const char* unseen_reason =
 inline constexpr const char* withdrawn = "the run needs no decision any more";
 inline constexpr const char* expired = "nobody decided about this call in time";
 
-/// Why the call was not executed; empty if it was approved.
+/// Why the call was not executed; empty if it was approved. One wording for a
+/// cause, whoever says no for it: by whom it was stands in the event.
 std::string denial_text(const storage::decision_record& x);
 
-/// What the model, and nobody else, is told behind that: how to go on. Empty
-/// for other errors, and where a person gave a reason.
+/// What the model, and nobody else, is told behind that: how to go on. The
+/// only place that says so. Empty for other errors, and where a person gave a
+/// reason.
 std::string denial_advice(const error& why);
 
 /// Of a call whose proposal stays open.

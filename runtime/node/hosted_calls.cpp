@@ -16,6 +16,7 @@
 
 #include "actors/core/placement.hpp"
 #include "actors/tools/call_policy.hpp"
+#include "actors/tools/proposal_texts.hpp"
 #include "runtime/base/digest.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/unique_fd.hpp"
@@ -212,13 +213,9 @@ std::optional<error> admit_call(tool_call& call, const tools::registry& own,
                       !policy->in_doubt.empty();
   if (denied)
     return error{errc::approval_denied, op,
-                 "the configuration of the node does not allow this call of `" +
-                     call.tool + "`"};
+                 kept_back_by_rule(call.tool, " of the node")};
   if (policy->policy == core::approval_policy::ask && !call.needs_approval)
-    return error{errc::approval_denied, op,
-                 "the configuration of the node wants this call of `" +
-                     call.tool +
-                     "` to be approved, and nobody was asked; it was not run"};
+    return error{errc::approval_denied, op, kept_back_by_node(call.tool)};
   const auto& own_limits = settings.of(call.tool);
   call.arguments = arguments->text;
   call.eff = about.eff;

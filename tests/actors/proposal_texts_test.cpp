@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "actors/tools/proposal_texts.hpp"
 
+#include "actors/tools/call_check.hpp"
 #include "actors/tools/call_records.hpp"
 #include "tests/support/catch.hpp"
 
@@ -45,6 +46,29 @@ TEST_CASE("advice to a model is no part of what people read of a denial") {
   // A person's own words are enough.
   CHECK_THAT(told(denied_by_user("use a copy")),
              EndsWith("denied by user: use a copy"));
+}
+
+TEST_CASE("a cause has one wording, whoever denies for it") {
+  storage::decision_record x;
+  x.how = events::proposal_outcome::denied;
+  for (const auto* by : {"--approve none", "/approve none"}) {
+    x.by = by;
+    x.reason = not_allowed;
+    CHECK(denial_text(x) == not_allowed);
+  }
+  // As where a rule keeps it back without a question.
+  x.by = "/approve all";
+  x.reason = kept_back_in_doubt("bash", "rm *");
+  CHECK(denial_text(x) == doubtful_call("bash", "rm *").message);
+  CHECK_THAT(told(x.reason), Contains("say it more plainly"));
+  for (const auto& why :
+       {kept_back_by_rule("bash"), kept_back_by_rule("bash", " of the node")}) {
+    CHECK_THAT(why, !Contains("another form"));
+    CHECK_THAT(told(why),
+               EndsWith(why + "; do not try it again in another form"));
+  }
+  CHECK_THAT(told(kept_back_by_node("bash")),
+             EndsWith("; go on without it, or say what you would do"));
 }
 
 TEST_CASE("what a tool says in the words of a decision gets no advice") {

@@ -50,6 +50,17 @@ TEST_CASE("the question shows what would happen, once") {
             std::string{prompt});
 }
 
+TEST_CASE("whether a question has room for all of what the call does") {
+  CHECK(plain().shows_all());
+  auto long_one = a_write();
+  long_one.preview = "@@ -0,0 +1,40 @@\n";
+  for (int i = 0; i < 40; ++i) long_one.preview += "+line\n";
+  const approval_dialog x{long_one, {.rows = 24}};
+  CHECK_THAT(begin(x), Contains("([v]iew shows all)"));
+  CHECK_FALSE(x.shows_all());
+  CHECK(approval_dialog{long_one, {.rows = 60}}.shows_all());
+}
+
 TEST_CASE("colours of a diff are for those who have them") {
   const approval_dialog x{a_write(), {.color = true}};
   CHECK_THAT(begin(x), Contains("\x1b[31m│ -one\x1b[0m\n"));

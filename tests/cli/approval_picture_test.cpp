@@ -59,8 +59,11 @@ TEST_CASE("what a preview does not show stands beside it") {
   x.title = "Using ticket";
   x.preview = "";
   x.reason = "`ticket` changes something";
-  CHECK(pictured(x, 80) == rows{"[APPROVAL] ticket wants to run:",
-                                "│ command: \"make\"", "│ timeout_ms: 5000"});
+  const rows all{"[APPROVAL] ticket wants to run:", "│ command: \"make\"",
+                 "│ timeout_ms: 5000"};
+  CHECK(pictured(x, 80) == all);
+  x.title = "Using ticket: make";
+  CHECK(pictured(x, 80) == all);
 }
 
 TEST_CASE("of several tasks a question says whose it is") {

@@ -4,12 +4,14 @@
 #include <filesystem>
 #include <string>
 
+#include "tests/cli/terminal_picture.hpp"
 #include "tests/cli/terminal_program.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/skip.hpp"
 
 using riffle::testing::temp_folder;
+using riffle::testing::terminal_picture;
 using riffle::testing::terminal_program;
 
 namespace {
@@ -69,6 +71,31 @@ arguments = { command = "X=rm; $X junk" }
     REQUIRE(at.read_next("It is done."));
     CHECK_FALSE(here.has("junk"));
   }
+  CHECK(leave(at) == 0);
+}
+
+TEST_CASE("a note beside a question is broken at words") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const place here{R"(approval = "ask")", R"toml(
+[[steps]]
+[[steps.calls]]
+tool = "bash"
+arguments = { command = "touch made" }
+)toml"};
+  terminal_program at{here.folder.path(), {"chat", "--no-color"}, 60};
+  REQUIRE(at.read_next("/help shows"));
+  at.type("go\r");
+  REQUIRE(at.read_next(question));
+  at.type("/approve all\r");
+  REQUIRE(at.read_next("It is done."));
+  terminal_picture screen{60};
+  screen.feed(at.written());
+  CHECK_THAT(screen.text(),
+             Catch::Matchers::Contains(
+                 "From here calls run without a question; what a deny rule of\n"
+                 "  the configuration keeps back stays denied. /approve ask\n"
+                 "  ends it.\n"));
   CHECK(leave(at) == 0);
 }
 

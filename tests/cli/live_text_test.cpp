@@ -286,7 +286,7 @@ TEST_CASE("the last word of a text that is stopped stands above the end") {
   s.on(events::step_start{1, 3});
   s.on(events::llm_token{"This is all of it", 1});
   events::failure why;
-  why.err = {errc::cancelled, "run", "cancelled by Ctrl-C"};
+  why.err = {errc::cancelled, "run", "stopped by the user"};
   s.on(why);
   events::run_finished end;
   end.status = events::run_status::cancelled;
@@ -302,7 +302,7 @@ TEST_CASE("a block of code that is cut ends above what says so") {
   s.on(events::step_start{1, 3});
   s.on(events::llm_token{"Look:\n```\nint x;\nint", 1});
   events::failure why;
-  why.err = {errc::cancelled, "run", "cancelled by Ctrl-C"};
+  why.err = {errc::cancelled, "run", "stopped by the user"};
   s.on(why);
   events::run_finished end;
   end.status = events::run_status::cancelled;

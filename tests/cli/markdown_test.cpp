@@ -305,3 +305,22 @@ TEST_CASE("what goes on behind a break is not indented by its blanks") {
   x.pause(40);
   CHECK(x.on("  deep\n", 40).ends_with("  deep\n"));
 }
+
+TEST_CASE("a title that is underlined has a rule below it") {
+  std::string rule;
+  for (int i = 0; i < 40; ++i) rule += "─";
+  for (const bool styled : {true, false}) {
+    CHECK(shown("Title\n=====\n\nmore == less", 80, styled) ==
+          "Title\n" + rule + "\n\nmore == less\n");
+    CHECK(shown("Title\n==\nmore", 80, styled) ==
+          "Title\n" + rule + "\nmore\n");
+  }
+  // Where no title stands above it, it is what it says.
+  CHECK(shown("=====\n== a\n\n====\n", 80) == "=====\n== a\n\n====\n");
+  CHECK(shown("```\na\n====\n```", 80).find("\n====\n") != std::string::npos);
+  markdown x{true};
+  std::string out;
+  for (const char c : std::string_view{"Title\n=====\nmore\n"})
+    out += x.on({&c, 1}, 80);
+  CHECK(out + x.finish(80) == bytes("Title\n=====\nmore\n"));
+}

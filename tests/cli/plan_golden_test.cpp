@@ -229,7 +229,7 @@ TEST_CASE("golden: a plan that Ctrl-C ends") {
 [1/2] ▶ notes: Write them.  ⠹ cancelling; Ctrl-C once more s… — 1.2s, ~4 tokens
 0/2 done, cancelling — 1.2s
 )");
-  const error why{errc::cancelled, "run", "cancelled by Ctrl-C"};
+  const error why{errc::cancelled, "run", "stopped by the user"};
   x.on(1300ms, events::failure{why, 1}, "run_1");
   x.on(1300ms, events::run_finished{run_status::cancelled, 1300, 1, 0, {}, why},
        "run_1");
@@ -239,7 +239,7 @@ TEST_CASE("golden: a plan that Ctrl-C ends") {
   x.show(x.view.hide_status());
   CHECK(x.picture.text() == R"([PLAN] plan_01m87tmkd7y4t43dve6h175n0s, 2 steps
 [1/2] ✗ notes: Write them. (1.3s)
-        cancelled by Ctrl-C
+        stopped by the user
 )");
 }
 

@@ -210,8 +210,43 @@ TEST_CASE("where the last lines of a command were cut a mark says so") {
   CHECK(lines_of(verbosity::normal) ==
         "    26\n    27\n    28\n    29\n    30\n");
   const auto all = lines_of(verbosity::verbose);
-  CHECK(all.starts_with("    … 6 lines before\n    7\n"));
+  CHECK(all.starts_with("    …\n    1\n    2\n"));
   CHECK(all.ends_with("    30\n"));
+}
+
+TEST_CASE("of what failed all is shown that was not, to who wants all") {
+  told_run on{verbosity::verbose};
+  on(made_call("bash", R"({"command":"make"})"));
+  events::tool_progress told;
+  told.id = {"call_1"};
+  told.report.message = "2";
+  on(told);
+  auto x = its_end(outcome::failed, 100);
+  x.metadata = R"({"exit_code":2,"lines":40})";
+  std::string rest;
+  for (int i = 1; i <= 40; ++i) {
+    x.output += std::to_string(i) + "\n";
+    if (i != 2) rest += "    " + std::to_string(i) + "\n";
+  }
+  const auto text = on(x);
+  CHECK(text.substr(text.find('\n') + 1) == rest);
+}
+
+TEST_CASE("an excerpt of an output ends behind a word") {
+  told_run on{verbosity::verbose};
+  auto x = its_end(outcome::ok, 100);
+  x.truncated = true;
+  const auto shown = [&](const std::string& output) {
+    on(made_call("bash", R"({"command":"make"})"));
+    x.output = output;
+    const auto text = on(x);
+    return text.substr(text.find('\n') + 1);
+  };
+  CHECK(shown("one\ntwo words and ha") ==
+        "    one\n    two words and\n    …\n");
+  CHECK(shown("one\nha") == "    one\n    …\n");
+  const std::string word(50, 'x');
+  CHECK(shown("a " + word) == "    a " + word + "\n    …\n");
 }
 
 TEST_CASE("a run that did not complete says so at its end") {

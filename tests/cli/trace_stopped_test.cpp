@@ -2,6 +2,7 @@
 // What a person is told of a run that somebody stopped elsewhere, and of calls
 // that were not written to their end.
 #include "actors/cancel_origin.hpp"
+#include "runtime/cli/view/people_text.hpp"
 #include "tests/cli/told_run.hpp"
 #include "tests/support/catch.hpp"
 
@@ -110,4 +111,11 @@ TEST_CASE("of a call that never began -v tells its arguments at its end") {
   end.err = error{errc::approval_denied, "call", "a rule denies it"};
   on(call);
   CHECK(on(end).starts_with("[CALL] write {\"path\":\"a.txt\"}\n[TOOL] "));
+}
+
+TEST_CASE("who stops something is told so in one wording, by whatever key") {
+  CHECK(stop_reason("Ctrl-C") == stopped_by_user);
+  CHECK(is_own_wish(stop_reason("Ctrl-C")));
+  CHECK(stop_reason("SIGTERM") == "cancelled by SIGTERM");
+  CHECK_FALSE(is_own_wish(stop_reason("SIGTERM")));
 }

@@ -116,6 +116,64 @@ TEST_CASE("below its question an answer repeats nothing of it") {
   CHECK(on(call) == whole);
 }
 
+TEST_CASE("what its question has shown stands below it no second time") {
+  lines_of on{verbosity::verbose};
+  events::approval_required wanted;
+  wanted.proposal = {"prop_1"};
+  wanted.id = {"call_1"};
+  wanted.tool = "write";
+  wanted.arguments = R"({"path":"a","content":"x"})";
+  events::approval_resolved resolved;
+  resolved.how = events::proposal_outcome::approved;
+  resolved.proposal = wanted.proposal;
+  resolved.id = wanted.id;
+  resolved.by = "user";
+  events::tool_call call;
+  call.id = wanted.id;
+  call.tool = "write";
+  call.arguments = wanted.arguments;
+  events::tool_result result;
+  result.id = call.id;
+  result.tool = call.tool;
+  result.how = outcome::ok;
+  result.attempts = 1;
+  result.metadata = R"({"added":1,"removed":0,"diff":"+x\n"})";
+  const std::string whole = "[CALL] write {\"path\":\"a\",\"content\":\"x\"}\n";
+  const std::string end = "[TOOL] write: a (+1 -0) — 0.0s\n";
+  SECTION("a change that was approved") {
+    on(wanted);
+    on.traces.stands_asked(wanted.proposal);
+    on(resolved);
+    CHECK(on(call).empty());
+    CHECK(on(result) == end);
+  }
+  SECTION("nor what the person has written there") {
+    resolved.arguments = R"({"path":"a","content":"y"})";
+    call.arguments = resolved.arguments;
+    on(wanted);
+    on.traces.stands_asked(wanted.proposal);
+    on.traces.approved_here(wanted.proposal);
+    on(resolved);
+    CHECK(on(call).empty());
+    CHECK(on(result) == end);
+  }
+  SECTION("nor what was denied there") {
+    resolved.how = events::proposal_outcome::denied;
+    call.status = events::call_status::not_started;
+    result.how = outcome::denied;
+    result.attempts = 0;
+    on(wanted);
+    on.traces.stands_asked(wanted.proposal);
+    CHECK(on(resolved) == "[APPROVAL] write: denied by user\n");
+    CHECK(on(call).empty());
+    CHECK(on(result) == "[TOOL] write: a ✗ denied\n");
+  }
+  SECTION("what nobody was asked about is told") {
+    CHECK(on(call) == whole);
+    CHECK(on(result) == end + "    +x\n");
+  }
+}
+
 TEST_CASE("a call that waits for approval behind its run is no failure") {
   lines_of on;
   events::tool_call call;

@@ -88,7 +88,7 @@ std::string play(stage& x, const std::function<void()>& in_the_middle) {
   x.over(1, task_status::failed, 3s,
          error{errc::model_error, "model", "HTTP 400: no such model"});
   x.over(2, task_status::cancelled, 3100ms,
-         error{errc::cancelled, "run", "cancelled by Ctrl-C"});
+         error{errc::cancelled, "run", "stopped by the user"});
   x.show(x.view.hide_status());
   return x.picture.text();
 }
@@ -108,7 +108,7 @@ TEST_CASE("golden: a volley at 60 columns") {
 [2/3] ✗ Count the lines of every source file below … (3.0s)
         model_error: HTTP 400: no such model
 [3/3] ✗ a third one (0.6s)
-        cancelled by Ctrl-C
+        stopped by the user
 )");
 }
 
@@ -129,7 +129,7 @@ TEST_CASE("golden: a volley at 80 columns") {
 [2/3] ✗ Count the lines of every source file below this folder and say … (3.0s)
         model_error: HTTP 400: no such model
 [3/3] ✗ a third one (0.6s)
-        cancelled by Ctrl-C
+        stopped by the user
 )");
 }
 
@@ -150,7 +150,7 @@ TEST_CASE("golden: a volley at 200 columns") {
 [2/3] ✗ Count the lines of every source file below this folder and say which one is the longest (3.0s)
         model_error: HTTP 400: no such model
 [3/3] ✗ a third one (0.6s)
-        cancelled by Ctrl-C
+        stopped by the user
 )");
 }
 
@@ -164,6 +164,6 @@ TEST_CASE("golden: a terminal that is resized while a volley runs") {
     // No rest of the status that was drawn for the other width.
     CHECK(got.find("done") == std::string::npos);
     CHECK(got.find("✗ a third one") != std::string::npos);
-    CHECK(got.find("cancelled by Ctrl-C") != std::string::npos);
+    CHECK(got.find("stopped by the user") != std::string::npos);
   }
 }

@@ -100,7 +100,7 @@ TEST_CASE("a run calls a command, and the model gets what it says") {
   const auto events = rt::checked_events(end.out);
   const auto call = rt::of_type(events, "tool_call").at(0)["data"];
   CHECK(call["effect"] == "mutating");
-  CHECK(call["title"] == "Using work");
+  CHECK(call["title"] == "Using work: 7");
   const auto progress = rt::of_type(events, "tool_progress").at(0)["data"];
   CHECK(progress["message"] == "half");
   CHECK(progress["progress"] == 1.0);

@@ -239,7 +239,10 @@ TEST_CASE("titles are filled with arguments") {
     x.options.title = text;
     return make_command_tool(x.options)->title(arguments);
   };
-  CHECK(title("", {{"id", 1}}) == "Using look");
+  CHECK(title("", json::object()) == "Using look");
+  CHECK(title("", {{"id", 4711}}) == "Using look: 4711");
+  CHECK(title("", {{"ticket", "T-1"}, {"n", 2}}) == "Using look: T-1");
+  CHECK(title("", {{"n", 1}, {"m", 2}}) == "Using look");
   CHECK(title("Looking up {id} in {n}", {{"id", "T-1"}, {"n", 3}}) ==
         "Looking up T-1 in 3");
   CHECK(title("a {gone} b {list} {open", {{"list", {1}}}) == "a  b  {open");

@@ -22,11 +22,13 @@ TEST_CASE("of a tool that nobody knows it may be any short text") {
         "short");
   CHECK(any_subject_text({{"a", std::string(90, 'x')}}) ==
         std::string(90, 'x'));
-  CHECK(any_subject_text({{"n", 1}}).empty());
+  CHECK(any_subject_text({{"n", 1}}) == "1");
+  CHECK(any_subject_text({{"n", 1}, {"m", 2}}).empty());
+  CHECK(any_subject_text({{"on", true}}).empty());
 }
 
 TEST_CASE("a title has the subject in one line") {
-  CHECK(title_with_subject("Using x to y", {{"n", 1}}) == "Using x to y");
+  CHECK(title_with_subject("Using x to y", {{"on", true}}) == "Using x to y");
   CHECK(title_with_subject("Using x to y", {{"url", "https://a"}}) ==
         "Using x to y: https://a");
   CHECK(title_with_subject("Using x to y", {{"query", "\n one\ntwo"}}) ==

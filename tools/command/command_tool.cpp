@@ -18,6 +18,7 @@
 #include "tools/key_pointers.hpp"
 #include "tools/process/process.hpp"
 #include "tools/process/signal_name.hpp"
+#include "tools/subject_text.hpp"
 #include "tools/text.hpp"
 
 namespace riffle::tools {
@@ -136,7 +137,8 @@ class command_tool final : public tool {
   }
 
   [[nodiscard]] std::string title(const json& arguments) const override {
-    if (options_.title.empty()) return "Using " + spec_.name;
+    if (options_.title.empty())
+      return title_with_subject("Using " + spec_.name, arguments);
     return fill(options_.title, arguments);
   }
 

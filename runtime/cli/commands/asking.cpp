@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/cli/terminal/terminal_kind.hpp"
+#include "runtime/cli/terminal/wrap_lines.hpp"
 #include "runtime/cli/view/output_text.hpp"
 #include "runtime/cli/view/run_output.hpp"
 
@@ -126,7 +127,8 @@ void watched_work::look_once(const taker& take) {
   const auto longest = came_ ? look_behind_text : typing_ ? quick_look : look;
   const bool waited = !came_;
   came_ = take(longest);
-  if (!came_ && waited) output_.interject(nobody_.on_quiet());
+  if (!came_ && waited)
+    output_.interject(wrap_lines(nobody_.on_quiet(), io_.err.columns()));
   if (signals_.asked_to_stop()) output_.cancelling();
   if (prompt_ && prompt_->busy()) return;
   show_log();

@@ -19,6 +19,7 @@
 #include "runtime/cli/terminal/editor.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/waiting_log.hpp"
+#include "runtime/cli/terminal/wrap_lines.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/recap_text.hpp"
 #include "runtime/cli/view/run_output.hpp"
@@ -55,10 +56,7 @@ conversation::conversation(run_command options, named_use named,
 void conversation::note(std::string_view text) {
   const std::string safe = safe_text(text);
   const auto line = color_ ? "\x1b[2m" + safe + "\x1b[0m\n" : safe + "\n";
-  if (shown_ != nullptr)
-    *shown_ += line;
-  else
-    io_.say(line);
+  write(wrap_lines(line, io_.err.columns()));
 }
 
 void conversation::write(const std::string& lines) {

@@ -15,6 +15,7 @@
 #include "runtime/cli/commands/own_commands.hpp"
 #include "runtime/cli/terminal/choose.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/wrap_lines.hpp"
 #include "runtime/cli/view/output_text.hpp"
 #include "runtime/cli/view/plan_text.hpp"
 #include "runtime/cli/view/run_stats.hpp"
@@ -81,7 +82,7 @@ bool conversation::show(const chat_line& x) {
 std::optional<std::string> conversation::answer(const std::string& text) {
   const auto line = parse_chat_line(text);
   if (line.what != chat_act::command) return std::nullopt;
-  std::string out = "> " + safe_line(text, 100) + "\n";
+  auto out = wrap_lines("> " + safe_line(text, 100) + "\n", io_.err.columns());
   shown_ = &out;
   bool known = show(line);
   // Whoever types it beside a question means that one, too.
@@ -247,8 +248,9 @@ void conversation::plan() {
   if (!whole || whole->runs.empty() || whole->runs.back().plan.empty())
     return note("There is no plan in this session.");
   const auto lines = plan_text(whole->runs.back().plan);
-  write(lines.summary + "\n");
-  for (const auto& x : lines.steps) write("  " + x + "\n");
+  const auto columns = io_.err.columns();
+  write(wrap_lines(lines.summary + "\n", columns));
+  for (const auto& x : lines.steps) write(wrap_lines("  " + x + "\n", columns));
 }
 
 /// Of a call that ended: the last one, or the N-th from the end.

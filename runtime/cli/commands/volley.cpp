@@ -19,6 +19,7 @@
 #include "runtime/cli/terminal/wrap_lines.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/limits_text.hpp"
+#include "runtime/cli/view/people_text.hpp"
 #include "runtime/cli/view/run_output.hpp"
 #include "runtime/cli/view/volley_output.hpp"
 
@@ -173,7 +174,7 @@ class shown_volley {
               {x.rt, "the volley", "this task",
                [this](const events::approval_required& about) {
                  const auto task = output_.task_of(about.proposal);
-                 if (task) x_.of.cancel(*task, "stopped by the user");
+                 if (task) x_.of.cancel(*task, stopped_by_user);
                }},
               options,
               show,
@@ -229,9 +230,7 @@ int watch(watched_volley x, const common_options& options, show_options show,
   const unread_limits limits{[&] { return signals.asked_to_stop(); }, io};
   show.asks = x.keyboard.has_value();
   shown_volley shown{x, options, show, signals, io};
-  signals.on_stop([&of = x.of](const char* by) {
-    of.cancel(std::string{"cancelled by "} + by);
-  });
+  signals.on_stop([&of = x.of](const char* by) { of.cancel(stop_reason(by)); });
   shown.to_the_end();
   signals.on_stop({});
   shown.finish();

@@ -13,6 +13,7 @@
 #include "runtime/cli/commands/unread_limits.hpp"
 #include "runtime/cli/terminal/terminal_mode.hpp"
 #include "runtime/cli/view/exit_status.hpp"
+#include "runtime/cli/view/people_text.hpp"
 #include "runtime/cli/view/run_output.hpp"
 #include "runtime/cli/view/session_text.hpp"
 
@@ -118,17 +119,16 @@ class shown_run {
       : of_{x.of},
         room_{room},
         output_{options, show, io.out, io.err},
-        work_{
-            output_,
-            x.keyboard,
-            {.rt = x.rt,
-             .stop = [this](const auto&) { of_.cancel("stopped by the user"); },
-             .typing = x.typing,
-             .decides = x.decides},
-            options,
-            show,
-            signals,
-            io},
+        work_{output_,
+              x.keyboard,
+              {.rt = x.rt,
+               .stop = [this](const auto&) { of_.cancel(stopped_by_user); },
+               .typing = x.typing,
+               .decides = x.decides},
+              options,
+              show,
+              signals,
+              io},
         watching_{x.of, signals, io},
         stream_{x.of.events()} {
     output_.read_outputs(
@@ -227,9 +227,8 @@ int watch(watched_run x, const common_options& options, show_options show,
   show.asks = x.keyboard.has_value();
   shown_run shown{x, options, show, signals, room, io};
   const parting_words words{x.of, options, io};
-  signals.on_stop([handle = x.of](const char* by) {
-    handle.cancel(std::string{"cancelled by "} + by);
-  });
+  signals.on_stop(
+      [handle = x.of](const char* by) { handle.cancel(stop_reason(by)); });
   const auto end = shown.to_the_end();
   if (end == shown_run::end::no_room) return *room.status();
   if (end == shown_run::end::not_settled) return give_up(x.of, io);

@@ -10,6 +10,7 @@
 #include "runtime/cli/commands/asking.hpp"
 #include "runtime/cli/commands/unread_limits.hpp"
 #include "runtime/cli/view/exit_status.hpp"
+#include "runtime/cli/view/people_text.hpp"
 #include "runtime/cli/view/plan_output.hpp"
 #include "runtime/cli/view/run_output.hpp"
 
@@ -92,15 +93,14 @@ int watch_plan(watched_run x, const common_options& options, show_options show,
       output,
       x.keyboard,
       {x.rt, "the plan", "the plan",
-       [handle = x.of](const auto&) { handle.cancel("stopped by the user"); }},
+       [handle = x.of](const auto&) { handle.cancel(stopped_by_user); }},
       options,
       show,
       signals,
       io};
   output.listen([&work](const event& e) { work.on(e); });
-  signals.on_stop([handle = x.of](const char* by) {
-    handle.cancel(std::string{"cancelled by "} + by);
-  });
+  signals.on_stop(
+      [handle = x.of](const char* by) { handle.cancel(stop_reason(by)); });
   plan_events logs{x.of};
   const bool settled = show_all(logs, output, work, signals);
   signals.on_stop({});

@@ -12,7 +12,7 @@
 namespace riffle::cli {
 
 /// Characters that may stand before it is known what a line is.
-inline constexpr std::string_view undecided = " \t#>-*+_~`|0123456789.)";
+inline constexpr std::string_view undecided = " \t#>-=*+_~`|0123456789.)";
 
 /// More of them than any kind needs: the line is text.
 inline constexpr std::size_t longest_undecided = 200;
@@ -40,6 +40,13 @@ inline bool is_rule(std::string_view line) {
   };
   return std::ranges::none_of(line, other) &&
          std::ranges::count(line, line[0]) >= 3;
+}
+
+/// "====": the line above is a title.
+inline bool is_underline(std::string_view line) {
+  line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+  const auto n = std::min(line.find_first_not_of('='), line.size());
+  return n >= 2 && is_blank_line(line.substr(n));
 }
 
 /// The marks before the text of a line.

@@ -127,7 +127,8 @@ void markdown::decide(bool ended) {
   }
   end_table();
   const bool whole = !fence_of(line_).empty() || is_heading(line_) ||
-                     (ended && (is_blank_line(line_) || is_rule(line_)));
+                     (ended && (is_blank_line(line_) || is_rule(line_) ||
+                                (below_text_ && is_underline(line_))));
   if (whole) {
     place_ = place::whole;
   } else {
@@ -176,7 +177,8 @@ void markdown::begin_text(std::string_view line) {
 
 void markdown::end_line() {
   const auto was = std::exchange(place_, place::begin);
-  if (was == place::whole) return on_whole_line();
+  const bool below_text = std::exchange(below_text_, false);
+  if (was == place::whole) return on_whole_line(below_text);
   if (was == place::code) {
     out_ += '\n';
     code_column_ = 0;
@@ -185,9 +187,10 @@ void markdown::end_line() {
   if (styled_) show(inline_.end());
   words_.end(out_, room());
   marks_ = 0;
+  below_text_ = true;
 }
 
-void markdown::on_whole_line() {
+void markdown::on_whole_line(bool below_text) {
   const auto line = std::exchange(line_, {});
   if (!fence_.empty()) {
     if (closes_fence(line)) return close_fence();
@@ -215,7 +218,7 @@ void markdown::on_whole_line() {
   if (!mark.empty()) {
     const auto info = line.find(mark) + mark.size();
     if (line.find('`', info) == std::string::npos) return open_fence(line);
-  } else if (is_rule(line)) {
+  } else if (is_rule(line) || (below_text && is_underline(line))) {
     return show_rule();
   }
   words_.begin({}, {});

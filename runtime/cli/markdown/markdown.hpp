@@ -60,7 +60,7 @@ class markdown {
   void decide_in_fence(bool ended);
   void begin_text(std::string_view line);
   void end_line();
-  void on_whole_line();
+  void on_whole_line(bool below_text);
   void on_row();
   void open_fence(std::string_view line);
   void close_fence();
@@ -90,6 +90,7 @@ class markdown {
   bool blank_ = false;           ///< a blank line is due before what follows
   bool shown_ = false;           ///< something, since the top or a break
   bool titled_ = false;          ///< the last line was a heading
+  bool below_text_ = false;      ///< the last line was one of text
   std::uint8_t marks_ = 0;       ///< of the whole line
   bool goes_on_ = false;  ///< a line that was broken: its blanks indent nothing
   bool listed_ = false;   ///< below an item: deep lines are no code

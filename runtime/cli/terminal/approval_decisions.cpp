@@ -100,8 +100,7 @@ void approval_prompt::decide(const approval_answer& answer) {
 /// The question is over; the event that says so may still be on its way.
 void approval_prompt::close(const std::string& line) {
   if (open_ && !is_plain()) remove_prompt();
-  if (!line.empty())
-    around_.show(wrap_lines(line + "\n", is_plain() ? 0 : options_.columns));
+  if (!line.empty()) say(line + "\n");
   mode_.reset();
   settling_ = waiting_.front().proposal;
   settling_until_ = std::chrono::steady_clock::now() + longest_settling;
@@ -158,8 +157,8 @@ bool approval_prompt::is_covered(const storage::proposal_record& what) {
   x.digest = what.digest;
   const auto done = around_.rt.decide(what.id, std::move(x));
   if (!done || done->verdict != decision_verdict::accepted) return false;
-  around_.show("Not asked, " + safe_line(grant_text(*found), 200) + ": " +
-               safe_line(waiting_.front().title, 200) + "\n");
+  say("Not asked, " + safe_line(grant_text(*found), 200) + ": " +
+      safe_line(waiting_.front().title, 200) + "\n");
   return true;
 }
 
@@ -174,7 +173,7 @@ bool approval_prompt::decided_for_all() {
   decision x;
   x.approved = who == approve::all;
   x.by = x.approved ? by_approve_all : "/approve none";
-  if (!x.approved) x.reason = "the user wants no such call now";
+  if (!x.approved) x.reason = not_allowed;
   x.digest = about.digest;
   auto done = around_.rt.decide(about.proposal, x);
   if (x.approved && !done && done.error().code == errc::approval_denied) {
@@ -187,9 +186,8 @@ bool approval_prompt::decided_for_all() {
     return false;
   }
   if (x.approved && around_.approved) around_.approved(about.proposal);
-  // The log says of a denial by whom it is, and why.
-  close(x.approved ? "Not asked, /approve all: " + safe_line(about.title, 200)
-                   : "");
+  // What came of it stands in the log; of each yes nothing is said.
+  close("");
   return true;
 }
 
@@ -219,7 +217,7 @@ bool approval_prompt::is_answered(const storage::proposal_record& what) {
   const auto done = around_.rt.decide(what.id, std::move(yes));
   if (!done || done->verdict != decision_verdict::accepted) return false;
   if (around_.approved) around_.approved(what.id);
-  around_.show("Not asked: what you said yes to is unchanged.\n");
+  say("Not asked: what you said yes to is unchanged.\n");
   return true;
 }
 

@@ -63,8 +63,7 @@ void approval_prompt::on(const event& x) {
   }
   if (open_ && open_->id() == answered->proposal) {
     const auto said = keep_part(answered->how, answered->reason);
-    if (!said.empty() && answered->reason != withdrawn)
-      around_.show(wrap_lines(said + "\n", options_.columns));
+    if (!said.empty() && answered->reason != withdrawn) say(said + "\n");
     open_.reset();
   }
   // The one that is asked for is the first.
@@ -98,10 +97,15 @@ void approval_prompt::ask() {
   continued_ = times_continued();
   has_picture_ = true;
   open_gate();
-  if (const auto said = take_up_changes(); !said.empty())
-    around_.show(wrap_lines(said, is_plain() ? 0 : options_.columns));
+  if (const auto said = take_up_changes(); !said.empty()) say(said);
   is_plain() ? show_plain() : draw();
-  if (around_.shown) around_.shown(open_->about().proposal);
+  if (around_.shown && open_->shows_all())
+    around_.shown(open_->about().proposal);
+}
+
+void approval_prompt::say(const std::string& lines) {
+  const auto screen = around_.screen();
+  around_.show(wrap_lines(lines, screen.plain ? 0 : screen.columns));
 }
 
 void approval_prompt::show_plain() {
@@ -330,6 +334,10 @@ void approval_prompt::on_reason(const key& x) {
 }
 
 void approval_prompt::act(const dialog_step& step) {
+  // As [v]iew does where there was no room for all of it.
+  if (around_.shown && !step.show.empty() &&
+      step.show == open_->what_it_does(true))
+    around_.shown(open_->about().proposal);
   if (!step.show.empty()) show_above(step.show);
   if (step.edit) is_plain() ? edit_in_lines() : edit();
   if (step.decided) return decide(*step.decided);

@@ -58,7 +58,7 @@ class approval_prompt {
     std::function<std::string(std::size_t)> beside = {};
     /// Is told what was approved here.
     std::function<void(const proposal_id&)> approved = {};
-    /// Is told whose question stands there.
+    /// Is told whose question stands there, with all of what the call does.
     std::function<void(const proposal_id&)> shown = {};
     /// Who decides now, where the person may say so meanwhile.
     std::function<approve()> decides = {};
@@ -117,6 +117,8 @@ class approval_prompt {
   void decide(const approval_answer& answer);
   /// `line`: for the person, without its end.
   void close(const std::string& line);
+  /// Whole lines for the person, broken at words.
+  void say(const std::string& lines);
   void close_if_decided();
   void close_outdated(const std::string& line);
   /// What to say of it, or nothing.

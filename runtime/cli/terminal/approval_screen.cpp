@@ -176,7 +176,7 @@ void approval_prompt::show_above(const std::string& lines) {
   if (is_plain()) return around_.show(lines);
   remove_prompt();
   has_picture_ = false;
-  around_.show(wrap_lines(lines, options_.columns));
+  say(lines);
 }
 
 void approval_prompt::leave() {
@@ -285,7 +285,7 @@ void approval_prompt::look_whether_outdated() {
 dialog_step approval_prompt::let_edit() {
   look_at_file();
   auto before = open_->editable();
-  around_.show(open_->told_before_edit());
+  say(open_->told_before_edit());
   const auto text =
       edit_text(before, keyboard_.get(), around_.stopped, open_->ending());
   look_at_file();
@@ -310,7 +310,7 @@ void approval_prompt::edit() {
   around_.typing != nullptr ? around_.typing->go_on()
                             : mode_->set(typing_mode::keys);
   has_picture_ = true;
-  around_.show(step.show);
+  say(step.show);
   // What was typed for the editor is none either.
   gate_.open(std::chrono::steady_clock::now(), has_draft());
 }

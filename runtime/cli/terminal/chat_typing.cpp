@@ -11,6 +11,7 @@
 #include "runtime/cli/terminal/completed_word.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
+#include "runtime/cli/terminal/wrap_lines.hpp"
 
 namespace riffle::cli {
 
@@ -122,13 +123,15 @@ void chat_prompt::take(std::vector<key> keys) {
       continue;
     }
     if (holds_back(x)) {
-      answers_ += was_a_reason;
+      answers_ += wrap_lines(was_a_reason, screen_.columns());
       continue;
     }
     switch (editor_.on(x)) {
       // Once more, and the person stays.
       case editor_event::end_of_input: leaves_later_ = !leaves_later_; break;
-      case editor_event::edit: answers_ += no_editor_yet; break;
+      case editor_event::edit:
+        answers_ += wrap_lines(no_editor_yet, screen_.columns());
+        break;
       case editor_event::complete: answers_ += complete_word(); break;
       case editor_event::submitted: submit(); break;
       default: break;

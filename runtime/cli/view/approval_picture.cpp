@@ -137,7 +137,9 @@ std::string sentence(const events::approval_required& x, bool of_new_file,
   const auto tool = safe_line(x.tool, 64);
   const std::string task{task_of(x.title)};
   // What its title would say stands below, or says its name once more.
-  const bool runs = x.tool == "bash" || x.title == task + "Using " + x.tool;
+  const auto plain = task + "Using " + x.tool;
+  const bool runs =
+      x.tool == "bash" || x.title == plain || x.title.starts_with(plain + ": ");
   auto out = runs ? task + tool + " wants to run"
                   : tool + ": " + safe_line(x.title, 200);
   const std::string_view how = !edited  ? ""

@@ -134,10 +134,14 @@ bool is_stopped(const events::tool_result& x) {
          x.err->message.starts_with("the run was cancelled");
 }
 
-/// As this program cancels a run for the person before it.
+std::string stop_reason(std::string_view by) {
+  return by == "Ctrl-C" ? std::string{stopped_by_user}
+                        : "cancelled by " + std::string{by};
+}
+
 bool is_own_wish(std::string_view why) {
   return why.starts_with("cancelled by Ctrl-C") ||
-         why.starts_with("stopped by the user");
+         why.starts_with(stopped_by_user);
 }
 
 std::vector<std::string> last_rows(std::string_view text, bool cut,

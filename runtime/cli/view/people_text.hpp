@@ -28,7 +28,14 @@ std::string with_code(std::string text, std::string_view code);
 /// The run was ended, and with it this call.
 bool is_stopped(const events::tool_result& x);
 
-/// Whether a run was ended by who sits before this program.
+/// Why the person before this program ended something: its one wording.
+inline constexpr const char* stopped_by_user = "stopped by the user";
+
+/// Why a signal ends something; `by`: its name, as `interrupts` has it.
+std::string stop_reason(std::string_view by);
+
+/// Whether a run was ended by who sits before this program, also as it said
+/// that before.
 bool is_own_wish(std::string_view why);
 
 /// What a command that failed said last, which is mostly why. `cut`: there was

@@ -43,10 +43,12 @@ std::string trace_writer::on(const events::approval_resolved& x, wall_time) {
   const bool approved = x.how == events::proposal_outcome::approved;
   const bool here = approved_here_.erase(x.proposal) > 0;
   const bool stands = stand_asked_.erase(x.proposal) > 0;
-  if (stands && approved && x.arguments.empty()) seen_.insert(x.id);
+  // Who changed its arguments has seen those, too.
+  if (stands && (here || x.arguments.empty())) seen_.insert(x.id);
   if (approved && here && !verbose()) return {};
   // Who approves all of them wants no word about each.
-  if (approved && x.by == "--approve all" && !verbose()) return {};
+  const bool by_all = x.by == "--approve all" || x.by == "/approve all";
+  if (approved && by_all && !verbose()) return {};
   // The same for what was allowed once and for all.
   if (approved && x.by.starts_with("always (") && !verbose()) return {};
   // The run ends, and says why; nothing was decided.

@@ -17,12 +17,21 @@ namespace {
 constexpr std::size_t most_told = 64;
 constexpr std::size_t longest_shown = 200;
 
+/// Without the part of a word at its end, where that is short.
+std::string_view whole_words(std::string_view text) {
+  constexpr std::size_t longest_word = 40;
+  const auto end = text.find_last_of(" \t\n");
+  return end == text.npos || text.size() - end > longest_word
+             ? text
+             : text.substr(0, end);
+}
+
 /// Each line of a text indented, so that it cannot pass for a trace; not more
-/// lines than a screen has. `cut`: there was more of it. `end`: it is the end
-/// of something, else its beginning.
-std::string screenful(std::string_view text, bool cut = false,
-                      bool end = false) {
-  constexpr std::size_t most = 24;
+/// than `most`. `cut`: there was more of it. `end`: it is the end of something,
+/// else its beginning.
+std::string indented(std::string_view text, bool cut, bool end,
+                     std::size_t most) {
+  if (cut && !end) text = whole_words(text);
   std::vector<std::string> lines;
   const auto safe = safe_text(text);
   for_each_line(safe, [&](std::string_view line) {
@@ -40,6 +49,17 @@ std::string screenful(std::string_view text, bool cut = false,
   return std::accumulate(lines.begin(), lines.end(), std::string{}) + mark;
 }
 
+/// Not more lines than a screen has.
+std::string screenful(std::string_view text, bool cut = false) {
+  constexpr std::size_t most = 24;
+  return indented(text, cut, false, most);
+}
+
+/// All of it: of what failed each line may say why.
+std::string failed_text(std::string_view text, bool cut) {
+  return indented(text, cut, true, text.size() + 1);
+}
+
 }  // namespace
 
 void trace_writer::remember(open_call& call, std::string_view line) {
@@ -50,8 +70,10 @@ void trace_writer::remember(open_call& call, std::string_view line) {
 /// What has stood there as progress stands there.
 std::string trace_writer::output_text(const open_call& call,
                                       const events::tool_result& x) const {
-  if (call.told.empty() || x.how != outcome::ok)
-    return screenful(x.output, x.truncated, x.how != outcome::ok);
+  const bool good = x.how == outcome::ok;
+  if (call.told.empty())
+    return good ? screenful(x.output, x.truncated)
+                : failed_text(x.output, x.truncated);
   std::string rest;
   auto before = call.told;  // each stands for one line
   const std::string_view all = x.output;
@@ -67,7 +89,8 @@ std::string trace_writer::output_text(const open_call& call,
     else
       rest.append(line).append("\n");
   });
-  return rest.empty() ? std::string{} : screenful(rest, x.truncated);
+  if (rest.empty()) return {};
+  return good ? screenful(rest, x.truncated) : failed_text(rest, x.truncated);
 }
 
 std::string trace_writer::diff_text(std::string_view diff) const {

@@ -184,7 +184,8 @@ std::string trace_writer::on(const events::tool_call& x, wall_time at) {
   auto label = spelled(words.on(x.node));
   std::string out;
   // Of what did not begin its end says so, and a question has said all of it.
-  if (const bool seen = seen_.erase(x.id) > 0; verbose() && !seen) {
+  const bool seen = seen_.erase(x.id) > 0;
+  if (verbose() && !seen) {
     const auto& arguments =
         x.arguments.empty() ? x.arguments_text : x.arguments;
     out = tag("CALL") + safe_line(x.tool, 64) + " " +
@@ -193,7 +194,7 @@ std::string trace_writer::on(const events::tool_call& x, wall_time at) {
   }
   open_.insert_or_assign(
       x.id, open_call{std::move(words), std::move(label), at, !x.node.empty(),
-                      x.title.empty() ? "Using " + x.tool : x.title});
+                      x.title.empty() ? "Using " + x.tool : x.title, seen});
   if (x.status == events::call_status::not_started) std::swap(wanted_, out);
   return out;
 }
@@ -275,9 +276,9 @@ std::string trace_writer::on(const events::tool_result& x, wall_time) {
   }
   if (!verbose() || told) return out;
   const auto diff = result_diff(x.metadata);
-  return out + (diff.empty()
-                    ? output_text(call ? call.mapped() : open_call{}, x)
-                    : diff_text(diff));
+  if (diff.empty())
+    return out + output_text(call ? call.mapped() : open_call{}, x);
+  return call && call.mapped().seen ? out : out + diff_text(diff);
 }
 
 std::string trace_writer::withdrawn() const {

@@ -77,6 +77,7 @@ class trace_writer {
     wall_time shown;     ///< when a line about it was shown last
     bool moves = false;  ///< a node has it, or was to have it
     std::string title{};
+    bool seen = false;               ///< a question has shown what it changes
     std::deque<std::string> told{};  ///< the last lines of its output, as shown
   };
   static void remember(open_call& call, std::string_view line);
@@ -129,7 +130,7 @@ class trace_writer {
   std::unordered_map<proposal_id, asked_call> asked_;  ///< not decided
   std::unordered_set<proposal_id> approved_here_;      ///< and not told
   std::unordered_set<proposal_id> stand_asked_;        ///< and not decided
-  std::unordered_set<call_id> seen_;  ///< all of them, above, and approved
+  std::unordered_set<call_id> seen_;  ///< all of them, above, and decided
   std::string wanted_;                ///< said unless it is decided at once
   std::vector<std::string> plan_;     ///< its steps as they were shown
   std::string failed_;  ///< why what was tried again had failed, the last time
