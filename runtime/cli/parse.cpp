@@ -179,6 +179,14 @@ std::vector<std::string> words_of(const CLI::App& app) {
   return out;
 }
 
+/// "-v", of a command.
+bool has_short(const CLI::App& app, const std::string& x) {
+  return x.size() == 2 && x[0] == '-' &&
+         std::ranges::any_of(app.get_options(), [&](const CLI::Option* one) {
+           return is_in(one->get_snames(), x.substr(1));
+         });
+}
+
 /// "; did you mean …?" for the first word that is close to one that there is.
 std::string suggestion(const CLI::App& app,
                        const std::vector<std::string>& arguments) {
@@ -203,7 +211,7 @@ std::string misplaced(const CLI::App& at, const CLI::ParseError& e,
   const auto unexpected = " " + std::string{e.what()} + " ";
   const auto known = words_of(at);
   for (const auto& x : arguments)
-    if (x.starts_with("--") && is_in(known, x) &&
+    if (((x.starts_with("--") && is_in(known, x)) || has_short(at, x)) &&
         unexpected.find(" " + x + " ") != unexpected.npos)
       return x + " stands behind the command that it is of: riffle … " +
              at.get_name() + " " + x;
@@ -306,13 +314,15 @@ bool begins_chat(const CLI::App& app,
                  const std::vector<std::string>& arguments) {
   if (arguments.empty() || !arguments.front().starts_with('-')) return false;
   const auto known = words_of(app);
-  const auto of_chat = words_of(*app.get_subcommand("chat"));
+  const auto& chat = *app.get_subcommand("chat");
+  const auto of_chat = words_of(chat);
   bool found = false;
   for (const auto& x : arguments) {
     const auto name = x.substr(0, x.find('='));
     if (x == "--" || (!x.starts_with('-') && is_in(known, x))) return false;
-    const bool of_all = is_in(known, name) || name == "-c" || name == "-h";
-    found = found || name == "-m" || (!of_all && is_in(of_chat, name));
+    const bool of_all = is_in(known, name) || has_short(app, name);
+    found =
+        found || (!of_all && (is_in(of_chat, name) || has_short(chat, name)));
   }
   return found;
 }

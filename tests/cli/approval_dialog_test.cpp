@@ -83,8 +83,13 @@ TEST_CASE("a letter is an answer, any other key is none") {
   auto x = plain();
   CHECK_FALSE(x.on_key("a").unknown);
   CHECK(x.on_key("y").unknown);  // of the scopes it is none
-  CHECK(x.on_key("p").unknown);  // there is no pattern
-  CHECK(x.on_key("P").unknown);
+  for (const auto* letter : {"p", "P"}) {
+    const auto step = x.on_key(letter);
+    CHECK_FALSE(step.unknown);
+    CHECK_FALSE(step.decided);
+    CHECK(step.show == "There is no pattern for this call: c, t or b.\n");
+    CHECK(x.prompt().ends_with("Which? [c]all, [t]ool, [b]ack > "));
+  }
   SECTION("for the session") {
     CHECK(x.on_key("c").decided ==
           approval_answer{kind::always, "", {}, always_scope::call});

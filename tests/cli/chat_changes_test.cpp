@@ -71,6 +71,8 @@ TEST_CASE("what a session changed in files is shown, and taken back") {
   terminal_program at{
       here.folder.path(), {"chat", "--no-color", "--approve", "all"}, 110};
   ask(at, "/diff", "Nothing yet.");
+  ask(at, "/undo 3", "/undo takes nothing behind it, so \"3\" is not");
+  ask(at, "/quit now", "/quit takes nothing behind it");
   ask(at, "/undo", "There is no change to take back.");
   ask(at, "first", "You said: first");
   ask(at, "/diff", "made  +1 -0, new\r\n@@ -0,0 +1 @@\r\n+first\r\n");

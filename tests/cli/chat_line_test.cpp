@@ -80,3 +80,21 @@ TEST_CASE("a common beginning never cuts a character") {
   CHECK(common_beginning(b).empty());
   CHECK(common_beginning({}).empty());
 }
+
+TEST_CASE("words behind a command that takes none are not understood") {
+  const auto said = [](const char* text) {
+    return not_understood(parse_chat_line(text));
+  };
+  CHECK(said("/undo 3") ==
+        "/undo takes nothing behind it, so \"3\" is not understood: nothing "
+        "was done.");
+  CHECK(said("/exit now").starts_with("/quit takes nothing"));
+  for (const auto& x : chat_commands()) {
+    const auto bare = "/" + std::string{x.word};
+    CAPTURE(bare);
+    CHECK(said(bare.c_str()).empty());
+    CHECK(said((bare + " x").c_str()).empty() == !x.arguments.empty());
+  }
+  CHECK(said("undo 3").empty());
+  CHECK(said("/own-command x").empty());
+}

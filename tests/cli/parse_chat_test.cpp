@@ -35,6 +35,9 @@ TEST_CASE("-c goes on with the newest session, and names no other") {
 
 TEST_CASE("options alone begin a conversation, and no output is chosen there") {
   CHECK(parsed<chat_command>({"-m", "m"}).each.choices.model == "m");
+  CHECK(parsed<chat_command>({"-v"}).each.common.level == verbosity::verbose);
+  CHECK(parsed<chat_command>({"-q", "-m", "m"}).each.common.level ==
+        verbosity::quiet);
   CHECK(parsed<chat_command>({"--approve", "none"}).each.choices.approval ==
         approve::none);
   CHECK(parsed<chat_command>({"--set", "a.b=1"}).each.common.sets.size() == 1);

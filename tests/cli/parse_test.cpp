@@ -110,6 +110,8 @@ TEST_CASE("mistakes in options name the option and what is allowed") {
   CHECK(has(refused({"mcp", "--config", "f", "list"}),
             "--config stands behind the command that it is of: riffle … list "
             "--config"));
+  CHECK(has(refused({"-v", "chat"}),
+            "-v stands behind the command that it is of: riffle … chat -v"));
   CHECK(has(refused({"run", "t", "--config"}), "--config"));
   CHECK(has(refused({"run", "t", "--nonsense"}), "See: riffle run --help"));
   CHECK(has(refused({}), "See: riffle --help"));

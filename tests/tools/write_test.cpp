@@ -198,6 +198,42 @@ TEST_CASE("a person sees the diff before a file is written") {
   CHECK_FALSE(x.folder.has("g"));
 }
 
+TEST_CASE("a write of what is there asks nobody, and leaves the file alone") {
+  fixture x;
+  x.folder.write("f", "old\n");
+  x.folder.write("secret/key", "KEY=abc\n");
+  const auto impossible = [&](const tool_ptr& write, const std::string& path,
+                              const std::string& text) {
+    return write->preview({{"path", path}, {"content", text}}, x.folder.path())
+        .impossible;
+  };
+  const auto why = impossible(x.write, "f", "old\n");
+  REQUIRE(why);
+  CHECK(why->code == errc::invalid_arguments);
+  CHECK(why->message == "f holds exactly this already: nothing to do");
+  CHECK_FALSE(impossible(x.write, "f", "old"));
+  CHECK_FALSE(impossible(x.write, "g", ""));
+  CHECK(impossible(x.write, "secret/key", "KEY=abc\n"));
+  // What may not be read is no oracle: each guess is a question to a person.
+  const auto kept =
+      make_write({.rules = {{"secret/*", core::approval_policy::deny}}});
+  CHECK(impossible(kept, "f", "old\n"));
+  CHECK_FALSE(impossible(kept, "secret/key", "KEY=abc\n"));
+
+  // Where nobody would have been asked it is no change, either.
+  const auto file = x.folder.path() / "f";
+  struct stat before{};
+  REQUIRE(::stat(file.c_str(), &before) == 0);
+  const auto result = x.put("f", "old\n");
+  CHECK_FALSE(result.err);
+  CHECK(result.text == "f holds exactly this already: it was left as it is");
+  struct stat after{};
+  REQUIRE(::stat(file.c_str(), &after) == 0);
+  CHECK(after.st_ino == before.st_ino);
+  CHECK(after.st_mtim.tv_sec == before.st_mtim.tv_sec);
+  CHECK(after.st_mtim.tv_nsec == before.st_mtim.tv_nsec);
+}
+
 TEST_CASE("an approved write replaces what was shown, and nothing else") {
   write_fixture x;
   x.folder.write("f", "old\n");

@@ -210,6 +210,20 @@ bool talk_on(conversation& talk, chat_prompt& prompt, history_file& history,
   return false;
 }
 
+/// What stands before the first prompt, maybe a run that goes on. An exit
+/// status: there will be none.
+std::optional<int> open_talk(conversation& talk, chat_prompt& prompt,
+                             console& io) {
+  interrupts signals;
+  if (const auto status = talk.begin(signals)) return status;
+  if (talk.show_recap(true)) io.err.write("\n");
+  const bool worked = talk.finish_left(signals);
+  if (signals.asked_to_leave()) return interrupted_by_user;
+  // As behind each turn.
+  if (worked) prompt.hold();
+  return std::nullopt;
+}
+
 int leave(const conversation& talk, const chat_prompt& prompt,
           const run_command& options, bool color, console& io) {
   tell_unsent(prompt, io);
@@ -249,12 +263,6 @@ int execute(const chat_command& x, console& io) {
   history_file history{*settings};
   history.load(prompt.editor());
   conversation talk{options, named, std::move(*settings), prompt, io};
-  {
-    interrupts signals;
-    if (const auto status = talk.begin(signals)) return *status;
-    if (talk.show_recap(true)) io.err.write("\n");
-    talk.finish_left(signals);
-  }
   prompt.complete_with([&](std::string_view before) {
     return complete_chat(before, io.err.columns(), talk.commands_for(before));
   });
@@ -265,11 +273,12 @@ int execute(const chat_command& x, console& io) {
     all.push_back(x);
     left.waiting(talk.session_name(), std::move(all));
   });
-  const bool leaves = talk_on(talk, prompt, history, left, view.color, io);
+  auto status = open_talk(talk, prompt, io);
+  if (!status && talk_on(talk, prompt, history, left, view.color, io))
+    status = interrupted_by_user;
   left.waiting({}, {});
   history.add_typed(prompt.editor());
-  return leaves ? interrupted_by_user
-                : leave(talk, prompt, options, view.color, io);
+  return status ? *status : leave(talk, prompt, options, view.color, io);
 }
 
 }  // namespace riffle::cli

@@ -13,8 +13,6 @@
 #include "runtime/cli/commands/room.hpp"
 #include "runtime/cli/commands/unfinished.hpp"
 #include "runtime/cli/commands/waiting_run.hpp"
-#include "runtime/cli/commands/watch.hpp"
-#include "runtime/cli/terminal/approval_prompt.hpp"
 #include "runtime/cli/terminal/choose.hpp"
 #include "runtime/cli/terminal/editor.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
@@ -28,17 +26,6 @@
 #include "runtime/service/model_links.hpp"
 
 namespace riffle::cli {
-
-namespace {
-
-/// Of so many inputs that stand in the line again.
-std::string text_of_held(std::size_t inputs) {
-  return inputs == 1 ? "What you had typed waits for your Enter."
-                     : "What you had typed, " + std::to_string(inputs) +
-                           " inputs, waits for your Enter, one by one.";
-}
-
-}  // namespace
 
 conversation::conversation(run_command options, named_use named,
                            config::config settings, chat_prompt& prompt,
@@ -154,33 +141,6 @@ bool conversation::show_recap(bool offer_follows) {
        worked_on, offered,
        worked_on ? question_elsewhere(*rt_, *session_) : std::string{}}));
   return true;
-}
-
-void conversation::finish_left(interrupts& signals) {
-  room_wait room{{}, signals, io_};
-  prompt_.pause();
-  session_id finished;
-  bool asked = false;
-  finish_first(*rt_,
-               {.common = options_.common,
-                .show = options_.show,
-                .settings = settings_,
-                .finished = &finished,
-                .asked = &asked,
-                .typed = prompt_.kept_beside_questions()},
-               signals, room, io_);
-  if (asked) io_.err.write("\n");
-  if (const auto held = prompt_.held(); held > 0) note(text_of_held(held));
-  // What a person has just seen is what he goes on with.
-  if (finished.value.empty() || (session_ && *session_ != finished)) return;
-  const bool fresh = !session_;
-  session_ = std::move(finished);
-  if (const auto whole = snapshot()) seen_ = ended_of(*whole);
-  if (!fresh) return;
-  const auto before = named_model(model_name()) + told_agent();
-  take_its_use(signals);
-  if (const auto now = named_model(model_name()) + told_agent(); now != before)
-    note("It goes on with the model " + now + ".");
 }
 
 std::optional<session_snapshot> conversation::snapshot() {
@@ -299,50 +259,6 @@ void conversation::not_begun(const error& why) {
       "(about " +
       short_count(core::estimate_tokens(told_)) + " tokens).");
   told_.clear();
-}
-
-bool conversation::run_task(run_request asked, interrupts& signals) {
-  room_wait room{asked.timeout, signals, io_};
-  const auto start = [&](auto stop) {
-    asked.stop = std::move(stop);
-    return rt_->start(asked);
-  };
-  auto started = start_with_room(room, signals, start);
-  if (room.status()) return false;
-  if (!started && started.error().code == errc::session_busy) {
-    finish_left(signals);
-    if (signals.asked_to_stop()) return false;
-    started = start_with_room(room, signals, start);
-    if (room.status()) return false;
-  }
-  if (!started) {
-    not_begun(started.error());
-    return false;
-  }
-  told_.clear();
-  session_ = started->session();
-  const bool asks = asked.approval == approve::ask;
-  prompt_.go_on();
-  prompt_.answer_with([this](const std::string& x) { return on_typed(x); });
-  works_ = true;
-  asks_ = asks;
-  const int status = watch(
-      {*rt_, *started, asks ? open_keyboard(false) : std::optional<unique_fd>{},
-       &prompt_, [this] { return who_decides(); }},
-      options_.common, options_.show, signals, room, io_);
-  works_ = false;
-  if (const auto mine = rt_->find_run(started->id())) seen_ = mine->ordinal;
-  if (!title_.empty()) keep_title(std::exchange(title_, {}));
-  if (!signals.asked_to_stop() && status == failed && can_erase())
-    note("Up and Enter tries it again.");
-  // Or at a question, or elsewhere: what waits is not for that either.
-  const bool stopped = signals.asked_to_stop();
-  if (!stopped && status != interrupted_by_user) return true;
-  if (signals.asked_to_leave() || prompt_.leaves_later()) return true;
-  const auto waits = prompt_.hold_back();
-  note("What it did and said is kept. " +
-       (waits == 0 ? "Say how to go on." : text_of_held(waits)));
-  return true;
 }
 
 /// The model reads it with the next task.

@@ -16,6 +16,7 @@
 
 #include "runtime/api/riffle.hpp"
 #include "runtime/cli/commands/commands.hpp"
+#include "runtime/cli/commands/room.hpp"
 #include "runtime/cli/commands/session_use.hpp"
 #include "runtime/cli/terminal/chat_prompt.hpp"
 #include "runtime/cli/terminal/interrupts.hpp"
@@ -35,8 +36,9 @@ class conversation {
   /// Starts the runtime; an exit status if that failed.
   std::optional<int> begin(interrupts& signals);
 
-  /// Offers to finish what a crash interrupted in this folder.
-  void finish_left(interrupts& signals);
+  /// Offers to finish what a crash interrupted in this folder; a run goes on as
+  /// a turn does. True: one did.
+  bool finish_left(interrupts& signals);
 
   /// The end of what was said so far; false: nothing was. `offer_follows`:
   /// `finish_left` is called next.
@@ -80,6 +82,10 @@ class conversation {
             std::span<const std::string> but = {});
   /// False: nothing of it is part of the session.
   bool run_task(run_request request, interrupts& signals);
+  /// To its end, with what is typed meanwhile; `asks`: it began with a person
+  /// to ask. The exit status.
+  int watch_turn(const run& turn, bool asks, interrupts& signals,
+                 room_wait& room);
   void not_begun(const error& why);
   void tell_unusable();
   [[nodiscard]] std::string agent_name() const;

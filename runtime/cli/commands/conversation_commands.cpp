@@ -56,7 +56,9 @@ std::string counted_tokens(std::uint64_t n) {
 
 bool conversation::show(const chat_line& x) {
   const auto& word = x.word;
-  if (word == "help")
+  if (const auto why = not_understood(x); !why.empty())
+    note(why);
+  else if (word == "help")
     help();
   else if (word == "sessions")
     show_sessions();
@@ -96,7 +98,7 @@ std::optional<std::string> conversation::answer(const std::string& text) {
 
 bool conversation::command(const chat_line& x, interrupts& signals) {
   const auto& word = x.word;
-  if (word == "quit") return false;
+  if (word == "quit" && x.rest.empty()) return false;
   if (x.rest.empty() && word == "model") {
     offer_models(signals);
     return true;

@@ -12,6 +12,7 @@
 #include "runtime/cli/commands/model_talk.hpp"
 #include "runtime/cli/commands/room.hpp"
 #include "runtime/cli/commands/waiting_run.hpp"
+#include "runtime/cli/terminal/approval_dialog.hpp"
 #include "runtime/cli/terminal/list_picker.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/session_text.hpp"
@@ -53,10 +54,9 @@ void conversation::show_sessions() {
 }
 
 std::optional<std::string> conversation::on_typed(const std::string& text) {
-  constexpr std::string_view keys = "ynaevs?";
   const auto line = trimmed(text);
-  const bool letter = line.size() == 1 && keys.find(line[0]) != keys.npos;
-  if (letter && session_ && !question_elsewhere(*rt_, *session_).empty())
+  if (is_answer_key(line) && session_ &&
+      !question_elsewhere(*rt_, *session_).empty())
     return "\"" + std::string{line} +
            "\" was no answer: press the key alone, without Enter; Tab goes to "
            "the question.\n";

@@ -101,7 +101,7 @@ struct left_run {
 
 int finish_run(left_run left, const next_work& x, interrupts& signals,
                room_wait& room, console& io) {
-  resume_options choices{.approval = approve::ask};
+  resume_options choices{.approval = x.approval};
   if (const auto session = left.rt.session(left.of.session))
     choices.on_error =
         ask_about_cut_step(*session, left.keyboard->get(), signals, io);
@@ -112,6 +112,7 @@ int finish_run(left_run left, const next_work& x, interrupts& signals,
   });
   if (room.status()) return *room.status();
   if (!resumed) return report(resumed.error(), io);
+  if (x.shows) return x.shows(*resumed);
   return watch_any({left.rt, *resumed, std::move(left.keyboard)}, x.common,
                    x.show, signals, room, io);
 }
@@ -151,8 +152,6 @@ int finish_first(runtime& rt, const next_work& x, interrupts& signals,
     return interrupted_by_user;
   if (given == 2) return never_finish(rt, *left, io);
   if (given != 0) return completed;
-  const bool is_plan = left->id.value.starts_with("plan_");
-  if (volley.empty() && !is_plan && x.finished) *x.finished = left->session;
   if (volley.empty())
     return finish_run({rt, *left, std::move(keyboard)}, x, signals, room, io);
   auto of = with_room(room, [&] {

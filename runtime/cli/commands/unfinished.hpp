@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,12 +38,15 @@ struct next_work {
   const show_options& show;
   const config::config& settings;
   bool stdin_is_taken = false;  ///< nobody can type there
-  /// The session of a run that was finished, if that is wanted.
-  session_id* finished = nullptr;
   /// Set where a person was asked, if that is wanted.
   bool* asked = nullptr;
   /// What was typed and is no answer; nothing: it is forgotten.
   other_typing typed = {};
+  /// Who decides about the calls of a run that goes on …
+  approve approval = approve::ask;
+  /// … and who shows it, or the plan that it is: its exit status. Nothing:
+  /// `watch` does.
+  std::function<int(const run&)> shows = {};
 };
 
 /// Before `run` starts its tasks, and at the beginning of `chat`: a run that a

@@ -105,6 +105,7 @@ void approval_prompt::close(const std::string& line) {
   settling_ = waiting_.front().proposal;
   settling_until_ = std::chrono::steady_clock::now() + longest_settling;
   open_.reset();
+  if (around_.typing != nullptr) around_.typing->beside_question();
   waiting_.pop_front();
 }
 

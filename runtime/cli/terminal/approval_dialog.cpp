@@ -30,6 +30,11 @@ dialog_step shows(std::string text) { return {std::move(text), {}}; }
 
 }  // namespace
 
+bool is_answer_key(std::string_view x) {
+  constexpr std::string_view keys = "ynaevs?";
+  return x.size() == 1 && keys.find(x[0]) != keys.npos;
+}
+
 approval_dialog::approval_dialog(events::approval_required about,
                                  dialog_options options)
     : about_{std::move(about)}, options_{std::move(options)} {}
@@ -189,11 +194,12 @@ dialog_step approval_dialog::choose_scope(std::string_view text) {
   const auto word = lower(text);
   // Of a word a capital may be a habit.
   const bool capital = text.size() == 1 && text != word;
+  if (!has_pattern() && is_one_of(word, "p", "pattern"))
+    return shows("There is no pattern for this call: c, t or b.\n");
   auto scope = always_scope::none;
   if (is_one_of(word, "c", "call")) scope = always_scope::call;
   if (is_one_of(word, "t", "tool")) scope = always_scope::tool;
-  if (has_pattern() && is_one_of(word, "p", "pattern"))
-    scope = always_scope::pattern;
+  if (is_one_of(word, "p", "pattern")) scope = always_scope::pattern;
   if (is_one_of(word, "b", "back")) for_ = waiting::choice;
   if (scope == always_scope::none) return {};
   auto out = decide(kind::always);
@@ -236,9 +242,7 @@ dialog_step approval_dialog::choose(std::string_view word,
 dialog_step approval_dialog::on_key(std::string_view letter) {
   const auto known = for_ == waiting::scope ? std::string_view{"cptbCPTB?"}
                                             : std::string_view{"yYnNeEaAvVsS?"};
-  if (letter.size() != 1 || known.find(letter) == known.npos ||
-      (for_ == waiting::scope && !has_pattern() &&
-       (letter == "p" || letter == "P")))
+  if (letter.size() != 1 || known.find(letter) == known.npos)
     return {{}, {}, false, true};
   return on_line(letter);
 }

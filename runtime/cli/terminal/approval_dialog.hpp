@@ -57,6 +57,9 @@ struct dialog_options {
   std::string stops = "the run";  ///< what "stop" ends
 };
 
+/// A small letter, or "?", that answers a question or does something there.
+bool is_answer_key(std::string_view x);
+
 /// One question. It ends when a step has `decided`; `refused` opens it again.
 class approval_dialog {
  public:

@@ -28,8 +28,7 @@ constexpr std::size_t longest_typed = 8192;
 
 /// A letter of the question itself.
 bool is_answer(const key& x) {
-  return x.what == key_kind::text && x.text.size() == 1 &&
-         std::string_view{"yneavs?"}.find(x.text) != std::string_view::npos;
+  return x.what == key_kind::text && is_answer_key(x.text);
 }
 
 }  // namespace
@@ -65,6 +64,7 @@ void approval_prompt::on(const event& x) {
     const auto said = keep_part(answered->how, answered->reason);
     if (!said.empty() && answered->reason != withdrawn) say(said + "\n");
     open_.reset();
+    if (around_.typing != nullptr) around_.typing->beside_question();
   }
   // The one that is asked for is the first.
   const auto found = std::ranges::find(waiting_, answered->proposal,
@@ -117,6 +117,7 @@ void approval_prompt::show_plain() {
 /// A time before it can be seen: who answers later has had the time.
 void approval_prompt::open_gate() {
   const bool before = typed_before();
+  if (around_.typing != nullptr) around_.typing->beside_question();
   const auto now = std::chrono::steady_clock::now();
   const bool torn = std::exchange(torn_, false);
   const auto gone = std::exchange(gone_at_, {});

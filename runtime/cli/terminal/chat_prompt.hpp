@@ -69,6 +69,12 @@ class chat_prompt {
   void answer_with(answerer f) { answerer_ = std::move(f); }
   /// What was answered since the last call.
   std::string take_answers() { return std::exchange(answers_, {}); }
+  /// A question has appeared, or gone. A letter that answers questions, alone
+  /// in a line, was meant for it: what waits, and what comes so shortly behind
+  /// it, is told of (`take_answers`) and not sent.
+  void beside_question();
+  static constexpr duration meant_for_question =
+      std::chrono::milliseconds{1500};
   /// Takes keys, also those that somebody else has read.
   void take(std::vector<key> keys);
   /// Puts a text into the line that was typed for somebody who is gone: the
@@ -135,6 +141,7 @@ class chat_prompt {
   void offer_held();
   void submit();
   bool answer(const std::string& text);
+  bool is_meant_for_question(const std::string& marked) const;
   bool holds_back(const key& x);
   [[nodiscard]] std::string queued_text() const;
   [[nodiscard]] std::string set_off(const std::string& row) const;
@@ -166,7 +173,8 @@ class chat_prompt {
   line_editor editor_ = line_editor::with_pieces();
   std::deque<key> pressed_;  ///< not looked at yet
   std::optional<time_point> last_key_;
-  std::deque<std::string> queue_;  ///< with marks, see `line_editor`
+  std::optional<time_point> question_at_;  ///< see `beside_question`
+  std::deque<std::string> queue_;          ///< with marks, see `line_editor`
   answerer answerer_;
   completer completer_;
   std::string answers_;

@@ -7,6 +7,7 @@
 
 #include "messages/utf8.hpp"
 #include "runtime/base/text.hpp"
+#include "runtime/cli/terminal/approval_dialog.hpp"
 #include "runtime/cli/terminal/chat_prompt.hpp"
 #include "runtime/cli/terminal/completed_word.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
@@ -49,6 +50,13 @@ std::string around(std::string_view line, std::size_t at, std::size_t columns) {
   const auto left =
       end_of(line.substr(0, at), room - std::min(columns_of(right), room / 3));
   return left + std::string{bar} + fit(right, room - columns_of(left));
+}
+
+/// Nobody shall think that it did something.
+std::string text_of_early_key(std::string_view letter) {
+  return "\"" + std::string{letter} +
+         "\" answered nothing, and was not sent: a question takes its key "
+         "once it stands there, without Enter.\n";
 }
 
 std::string counted_lines(std::ptrdiff_t n, const char* where) {
@@ -96,6 +104,23 @@ bool chat_prompt::answer(const std::string& text) {
   const auto found = answerer_(text);
   if (found) answers_ += *found;
   return found.has_value();
+}
+
+bool chat_prompt::is_meant_for_question(const std::string& marked) const {
+  return question_at_ &&
+         std::chrono::steady_clock::now() - *question_at_ <
+             meant_for_question &&
+         is_answer_key(trimmed(marked));
+}
+
+void chat_prompt::beside_question() {
+  question_at_ = std::chrono::steady_clock::now();
+  if (held_) return;  // it waits for an Enter of its own
+  std::erase_if(queue_, [this](const std::string& x) {
+    if (!is_answer_key(trimmed(x))) return false;
+    answers_ += text_of_early_key(trimmed(x));
+    return true;
+  });
 }
 
 void chat_prompt::keep(const std::string& text) {
@@ -148,6 +173,10 @@ void chat_prompt::submit() {
   auto text = editor_.take_marked();
   const bool blank = text.find_first_not_of(" \t\n") == std::string::npos;
   if (blank || answer(editor_.whole(text))) return;
+  if (is_meant_for_question(text)) {
+    answers_ += text_of_early_key(trimmed(text));
+    return;
+  }
   queue_.push_back(std::move(text));
 }
 

@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "runtime/base/text.hpp"
+#include "runtime/cli/terminal/asked_line.hpp"
 #include "runtime/cli/terminal/terminal_mode.hpp"
+#include "runtime/cli/view/run_output.hpp"
 #include "runtime/cli/view/trust_text.hpp"
 
 namespace riffle::cli {
@@ -18,14 +20,11 @@ namespace {
 
 /// How often it is looked whether the person asked for the end.
 constexpr int between_looks_ms = 200;
-constexpr std::size_t longest_line = 8192;
 
 /// What was typed before a question was seen is no answer to it.
 void forget_typed(int keyboard) { ::tcflush(keyboard, TCIFLUSH); }
 
-/// A line from the keyboard without its end; nothing: there is none any more.
-/// Asks first, and again once the process was stopped and goes on: a shell has
-/// written below the question then, and what came with `fg` was typed for it.
+/// As `asked_line`, where nothing can be erased: the terminal edits the line.
 std::optional<std::string> read_line(const std::string& question, int keyboard,
                                      const std::function<bool()>& stopped,
                                      console& io) {
@@ -34,7 +33,7 @@ std::optional<std::string> read_line(const std::string& question, int keyboard,
   const auto went_on = [&] { return times_continued() != seen; };
   io.say(question);
   std::string line;
-  while (!stopped() && line.size() < longest_line) {
+  while (!stopped() && line.size() < asked_line::longest) {
     if (went_on()) {
       seen = times_continued();
       forget_typed(keyboard);
@@ -70,7 +69,8 @@ namespace {
 std::optional<std::string> ask_line(const std::string& question, int keyboard,
                                     const std::function<bool()>& stopped,
                                     console& io) {
-  auto line = read_line(question, keyboard, stopped, io);
+  auto line = can_erase() ? asked_line{question, keyboard, io}.read(stopped)
+                          : read_line(question, keyboard, stopped, io);
   if (!line) io.err.write("\n");
   return line;
 }

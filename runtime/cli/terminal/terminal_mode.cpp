@@ -44,7 +44,9 @@ void write_all(int fd, std::string_view text) {
 terminal_mode::terminal_mode(int fd) : fd_{fd} {
   known_ = ::tcgetattr(fd, &found_) == 0;
   if (!known_) return;
-  kept = found_;
+  outer_ = kept_fd;
+  // Both found the same terminal, in the same mode.
+  if (outer_ < 0) kept = found_;
   kept_fd = fd;
   watch_for_continue();
   seen_ = continued;
@@ -52,7 +54,7 @@ terminal_mode::terminal_mode(int fd) : fd_{fd} {
 
 terminal_mode::~terminal_mode() {
   set(typing_mode::lines);
-  kept_fd = -1;
+  kept_fd = outer_;
 }
 
 void terminal_mode::set(typing_mode x) {

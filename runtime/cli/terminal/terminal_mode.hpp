@@ -15,8 +15,9 @@ enum class typing_mode : std::uint8_t {
   raw,    ///< and Ctrl-C is a key
 };
 
-/// At most one object at a time. The terminal is as it was found once the
-/// object is gone, also after a second Ctrl-C (see interrupts.hpp).
+/// The terminal is as it was found once the object is gone, also after a second
+/// Ctrl-C (see interrupts.hpp). One within the life of another one begins, and
+/// ends, while that reads lines.
 class terminal_mode {
  public:
   /// Does not own `fd`.
@@ -34,6 +35,7 @@ class terminal_mode {
   int fd_;
   bool known_ = false;
   termios found_{};
+  int outer_ = -1;  ///< terminal of the one around it
   typing_mode now_ = typing_mode::lines;
   int seen_ = 0;  ///< see `times_continued`
 };

@@ -9,6 +9,7 @@
 
 #include "messages/utf8.hpp"
 #include "runtime/base/text.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
 
 namespace riffle::cli {
 
@@ -87,10 +88,10 @@ chat_line parse_chat_line(std::string_view text) {
   if (x.front() == '/') {
     const auto end = std::min(x.find_first_of(blanks), x.size());
     const auto word = x.substr(1, end - 1);
-    if (word == "exit") return {chat_act::command, "quit", {}};
+    const auto rest = trimmed(x.substr(end));
+    if (word == "exit") return {chat_act::command, "quit", std::string{rest}};
     if (is_command_word(word) || is_prompt(word))
-      return {chat_act::command, std::string{word},
-              std::string{trimmed(x.substr(end))}};
+      return {chat_act::command, std::string{word}, std::string{rest}};
   }
   return {chat_act::task, {}, std::string{x}};
 }
@@ -132,6 +133,16 @@ std::string no_such_command(std::string_view word,
   const auto out = "there is no /" + std::string{word};
   return meant.empty() ? out + ": /help lists all"
                        : out + "; did you mean /" + meant + "? /help lists all";
+}
+
+std::string not_understood(const chat_line& x) {
+  const auto known =
+      std::ranges::find(all_commands, x.word, &chat_command_help::word);
+  const bool takes_none =
+      known != all_commands.end() && known->arguments.empty();
+  if (!takes_none || x.rest.empty()) return {};
+  return "/" + x.word + " takes nothing behind it, so \"" +
+         safe_line(x.rest, 60) + "\" is not understood: nothing was done.";
 }
 
 bool wants_terminal(std::string_view command) {

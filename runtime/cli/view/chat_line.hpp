@@ -50,6 +50,10 @@ std::string chat_help(std::string_view own = {});
 std::string no_such_command(std::string_view word,
                             std::vector<std::string> own = {});
 
+/// Of a command that takes no words and has some: what to say instead of doing
+/// it; else "".
+std::string not_understood(const chat_line& x);
+
 /// Whether a command is a program that draws on the whole terminal, or talks to
 /// who sits there.
 bool wants_terminal(std::string_view command);

@@ -61,6 +61,14 @@ std::optional<diff_text> diff_of(const write_target& target,
   return unified_diff(before, content, format_of(target, most_bytes));
 }
 
+bool holds_already(const write_target& target, std::string_view content) {
+  return target.current && basis_of(target) == basis_of(target, content);
+}
+
+std::string already_text(const write_target& target) {
+  return path_text(target.name) + " holds exactly this already";
+}
+
 std::string size_of(std::string_view content) {
   const auto lines = lines_of(content).size();
   return std::to_string(lines) + (lines == 1 ? " line, " : " lines, ") +
@@ -69,7 +77,7 @@ std::string size_of(std::string_view content) {
 
 class write final : public path_tool {
  public:
-  explicit write(const read_rules& rules)
+  explicit write(read_rules rules)
       : path_tool{"Writing ",
                   {.name = "write",
                    .description = std::string{embedded::write_md},
@@ -77,7 +85,8 @@ class write final : public path_tool {
                    .eff = effect::mutating,
                    .idempotent = true,
                    .guarded = false}},
-        others_{rules.others()} {}
+        others_{rules.others()},
+        rules_{std::move(rules)} {}
 
   [[nodiscard]] call_preview preview(
       const json& arguments,
@@ -88,9 +97,18 @@ class write final : public path_tool {
       return cannot_preview(target.error(), others_ == neighbours::named);
     // Before and after it is read: what is shown is of one content.
     auto basis = basis_of(*target);
-    auto text = way_of(*target) + shown(*target, text_at(arguments, "content"));
+    const auto& content = text_at(arguments, "content");
+    auto text = way_of(*target) + shown(*target, content);
+    const bool already = holds_already(*target, content);
     if (basis != basis_of(*target)) return {};
-    return {std::move(text), std::move(basis)};
+    call_preview out{std::move(text), std::move(basis)};
+    // Of a file that may not be read each guess is a question to a person.
+    if (already &&
+        (others_ == neighbours::named || !rules_.hide(target->where)))
+      out.impossible = file_failure(write_op, errc::invalid_arguments,
+                                    already_text(*target) + ": nothing to do")
+                           .err;
+    return out;
   }
 
   tool_output run(const json& arguments, tool_context& context) override {
@@ -105,6 +123,11 @@ class write final : public path_tool {
     const auto basis = basis_for(*target, content, context);
     if (const int number = check_basis(*target, basis); number != 0)
       return cannot_write(write_op, *target, number);
+    if (context.attempt == 1 && holds_already(*target, content)) {
+      auto out = result_of(*target, content, diff, before);
+      out.text = already_text(*target) + ": it was left as it is";
+      return out;
+    }
     const int made = make_folders(*target);
     if (made == ELOOP && context.judged)
       return place_moved(write_op, target->name);
@@ -157,10 +180,13 @@ class write final : public path_tool {
   }
 
   const neighbours others_;
+  const read_rules rules_;
 };
 
 }  // namespace
 
-tool_ptr make_write(read_rules rules) { return std::make_shared<write>(rules); }
+tool_ptr make_write(read_rules rules) {
+  return std::make_shared<write>(std::move(rules));
+}
 
 }  // namespace riffle::tools

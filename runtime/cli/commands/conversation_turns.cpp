@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// A turn of a conversation, and a run of before that goes on as one: shown to
+// its end, while what is typed waits for that.
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "runtime/cli/commands/conversation.hpp"
+#include "runtime/cli/commands/room.hpp"
+#include "runtime/cli/commands/unfinished.hpp"
+#include "runtime/cli/commands/watch_plan.hpp"
+#include "runtime/cli/terminal/approval_prompt.hpp"
+#include "runtime/cli/view/exit_status.hpp"
+#include "runtime/cli/view/run_output.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+/// Of so many inputs that stand in the line again.
+std::string text_of_held(std::size_t inputs) {
+  return inputs == 1 ? "What you had typed waits for your Enter."
+                     : "What you had typed, " + std::to_string(inputs) +
+                           " inputs, waits for your Enter, one by one.";
+}
+
+}  // namespace
+
+int conversation::watch_turn(const run& turn, bool asks, interrupts& signals,
+                             room_wait& room) {
+  prompt_.go_on();
+  prompt_.answer_with([this](const std::string& x) { return on_typed(x); });
+  works_ = true;
+  asks_ = asks;
+  const int status = watch_any(
+      {*rt_, turn, asks ? open_keyboard(false) : std::optional<unique_fd>{},
+       &prompt_, [this] { return who_decides(); }},
+      options_.common, options_.show, signals, room, io_);
+  works_ = false;
+  if (session_ == turn.session())
+    if (const auto mine = rt_->find_run(turn.id())) seen_ = mine->ordinal;
+  // Or at a question, or elsewhere: what waits is not for that either.
+  const bool stopped = signals.asked_to_stop() || status == interrupted_by_user;
+  if (!stopped || signals.asked_to_leave() || prompt_.leaves_later())
+    return status;
+  const auto waits = prompt_.hold_back();
+  note("What it did and said is kept. " +
+       (waits == 0 ? "Say how to go on." : text_of_held(waits)));
+  return status;
+}
+
+bool conversation::run_task(run_request asked, interrupts& signals) {
+  room_wait room{asked.timeout, signals, io_};
+  const auto start = [&](auto stop) {
+    asked.stop = std::move(stop);
+    return rt_->start(asked);
+  };
+  auto started = start_with_room(room, signals, start);
+  if (room.status()) return false;
+  if (!started && started.error().code == errc::session_busy) {
+    finish_left(signals);
+    if (signals.asked_to_stop()) return false;
+    started = start_with_room(room, signals, start);
+    if (room.status()) return false;
+  }
+  if (!started) {
+    not_begun(started.error());
+    return false;
+  }
+  told_.clear();
+  session_ = started->session();
+  const int status =
+      watch_turn(*started, asked.approval == approve::ask, signals, room);
+  if (!title_.empty()) keep_title(std::exchange(title_, {}));
+  if (!signals.asked_to_stop() && status == failed && can_erase())
+    note("Up and Enter tries it again.");
+  return true;
+}
+
+bool conversation::finish_left(interrupts& signals) {
+  room_wait room{{}, signals, io_};
+  prompt_.pause();
+  const bool fresh = !session_;
+  bool asked = false;
+  std::optional<int> status;
+  const auto shows = [&](const run& turn) {
+    const bool plan = turn.id().value.starts_with("plan_");
+    // What a person sees is what he goes on with.
+    if (fresh && !plan) session_ = turn.session();
+    status = watch_turn(turn, who_decides() == approve::ask, signals, room);
+    return *status;
+  };
+  finish_first(*rt_,
+               {.common = options_.common,
+                .show = options_.show,
+                .settings = settings_,
+                .asked = &asked,
+                .typed = prompt_.kept_beside_questions(),
+                .approval = who_decides(),
+                .shows = shows},
+               signals, room, io_);
+  if (asked) io_.err.write("\n");
+  const bool stopped =
+      status && (signals.asked_to_stop() || *status == interrupted_by_user);
+  if (const auto held = prompt_.held(); held > 0 && !stopped)
+    note(text_of_held(held));
+  if (!status || !fresh || !session_) return status.has_value();
+  const auto before = named_model(model_name()) + told_agent();
+  take_its_use(signals);
+  if (const auto now = named_model(model_name()) + told_agent(); now != before)
+    note("It goes on with the model " + now + ".");
+  return true;
+}
+
+}  // namespace riffle::cli

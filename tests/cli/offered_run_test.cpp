@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// A run that was killed goes on in a conversation as its turns do: what is
+// typed while it works waits for its end.
+#include <csignal>
+#include <filesystem>
+#include <string>
+
+#include "tests/cli/terminal_program.hpp"
+#include "tests/config/temp_folder.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/eventually.hpp"
+#include "tests/support/skip.hpp"
+
+using namespace riffle::testing;
+
+namespace {
+
+/// A turn that was killed in its first call, waits in its second one for a file
+/// `go`, and then asks about a file.
+struct killed_turn {
+  killed_turn() {
+    folder.write("s.toml", R"toml(
+[[steps]]
+[[steps.calls]]
+tool = "bash"
+arguments = { command = "test -e begun || { touch begun; sleep 60; }" }
+[[steps]]
+[[steps.calls]]
+tool = "bash"
+arguments = { command = "touch second; until test -e go; do sleep 0.02; done" }
+[[steps]]
+[[steps.calls]]
+tool = "write"
+arguments = { path = "{{task}}.md", content = "x\n" }
+[[steps]]
+chunk = 999
+text = "You said: {{task}}"
+)toml");
+    folder.write("riffle.toml",
+                 "[runtime]\ndata_dir = \"data\"\n"
+                 "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
+                 "script = \"s.toml\"\n[tools.bash]\napproval = \"allow\"\n");
+    terminal_program killed{folder.path(), {"chat", "--no-color"}, 110};
+    REQUIRE(killed.read_next("/help shows"));
+    killed.type("one\r");
+    REQUIRE(eventually([&] { return has("begun"); }));
+    killed.signal(SIGKILL);
+    killed.finish();
+  }
+  [[nodiscard]] bool has(const std::string& name) const {
+    return std::filesystem::exists(folder.path() / name);
+  }
+  void let_it_work(terminal_program& talk) const {
+    REQUIRE(talk.read_next("ne[v]er > "));
+    talk.type("y\r");
+    REQUIRE(eventually([&] { return has("second"); }));
+  }
+  temp_folder folder;
+};
+
+constexpr auto question = "[s]top, [?] > ";
+
+}  // namespace
+
+TEST_CASE("what is typed while an offered run works waits for its end") {
+  if (!has_terminals()) return skip(no_terminals);
+  const killed_turn x;
+  terminal_program talk{x.folder.path(), {"chat", "--no-color"}, 110};
+  x.let_it_work(talk);
+  talk.type("two\r");
+  REQUIRE(talk.read_next("(1 queued"));
+  talk.type("/cost\r");  // what only looks is answered at once
+  REQUIRE(talk.read_next("tokens in"));
+  x.folder.write("go", "");
+  REQUIRE(talk.read_next("one.md"));
+  REQUIRE(talk.read_next(question));
+  talk.answer("y");
+  REQUIRE(talk.read_next("You said: one"));
+  // It is the next turn of the same session.
+  REQUIRE(talk.read_next("> two"));
+  REQUIRE(talk.read_next(question));
+  talk.answer("y");
+  REQUIRE(talk.read_next("You said: two"));
+  REQUIRE(talk.read_next("\x1b[?2004h"));
+  talk.type("\x04");
+  CHECK(talk.finish() == 0);
+  CHECK(x.has("one.md"));
+  CHECK(x.has("two.md"));
+  CHECK(talk.written().find("added to this session elsewhere") ==
+        std::string::npos);
+}
+
+TEST_CASE("/approve counts for an offered run while it works") {
+  if (!has_terminals()) return skip(no_terminals);
+  const killed_turn x;
+  terminal_program talk{x.folder.path(), {"chat", "--no-color"}, 110};
+  x.let_it_work(talk);
+  talk.type("/approve all\r");
+  REQUIRE(talk.read_next("From here calls run without a question"));
+  x.folder.write("go", "");
+  REQUIRE(talk.read_next("You said: one"));
+  REQUIRE(talk.read_next("\x1b[?2004h"));
+  talk.type("\x04");
+  CHECK(talk.finish() == 0);
+  CHECK(x.has("one.md"));
+}
+
+TEST_CASE("Ctrl-C stops an offered run, and not the conversation") {
+  if (!has_terminals()) return skip(no_terminals);
+  const killed_turn x;
+  terminal_program talk{x.folder.path(), {"chat", "--no-color"}, 110};
+  x.let_it_work(talk);
+  talk.type("later\r");
+  REQUIRE(talk.read_next("(1 queued"));
+  talk.type("\x03");
+  REQUIRE(talk.read_next("What it did and said is kept. What you had typed"));
+  REQUIRE(talk.read_next("> later"));
+  talk.type("\x15/cost\r");
+  REQUIRE(talk.read_next("tokens in"));
+  REQUIRE(talk.read_next("\x1b[?2004h"));
+  talk.type("\x04");
+  CHECK(talk.finish() == 0);
+  CHECK_FALSE(x.has("one.md"));
+  const auto told = talk.written().find("waits for your Enter");
+  CHECK(talk.written().find("waits for your Enter", told + 1) ==
+        std::string::npos);
+}
+
+TEST_CASE("Ctrl-D while an offered run works leaves at its end") {
+  if (!has_terminals()) return skip(no_terminals);
+  const killed_turn x;
+  terminal_program talk{
+      x.folder.path(), {"chat", "--no-color", "--approve", "all"}, 110};
+  x.let_it_work(talk);
+  talk.type("\x04");
+  REQUIRE(talk.read_next("(leaves when the run has ended)"));
+  x.folder.write("go", "");
+  CHECK(talk.finish() == 0);
+  CHECK(x.has("one.md"));
+}
