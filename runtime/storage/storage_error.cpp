@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <string_view>
+#include <sys/resource.h>
 #include <system_error>
 
 #include "runtime/storage/rows.hpp"
@@ -18,6 +19,12 @@ bool says(const sqlite::failure& problem, int number) {
   return std::string_view{problem.what()}.find(text) != std::string_view::npos;
 }
 
+/// SQLite does not say why a write failed.
+bool limits_files() {
+  rlimit now{};
+  return ::getrlimit(RLIMIT_FSIZE, &now) == 0 && now.rlim_cur != RLIM_INFINITY;
+}
+
 std::string advice(const sqlite::failure& problem) {
   if (says(problem, EMFILE) || says(problem, ENFILE))
     return ": let the process open more files (ulimit -n)";
@@ -25,6 +32,9 @@ std::string advice(const sqlite::failure& problem) {
     case SQLITE_BUSY: return ": another process holds its lock for too long";
     case SQLITE_FULL: return ": make room on the disk";
     case SQLITE_IOERR:
+      if (limits_files())
+        return ": files may not grow beyond 'ulimit -f', or the disk fails: "
+               "raise that limit, or make room on the disk";
       return ": the disk fails, or is full: make room on the disk";
     case SQLITE_CANTOPEN:
     case SQLITE_READONLY:

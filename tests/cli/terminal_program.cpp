@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <pty.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <thread>
@@ -187,6 +188,11 @@ void terminal_program::stop_and_go_on(const std::string& typed) const {
   ::tcsetattr(terminal_, TCSANOW, &mode);
   type(typed);
   signal(SIGCONT);
+#if defined(__SANITIZE_THREAD__)
+  // ThreadSanitizer keeps a handler until its thread calls something, and the
+  // kernel may have chosen one that sleeps.
+  ::syscall(SYS_tgkill, pid_, pid_, SIGCONT);
+#endif
 }
 
 void terminal_program::resize(unsigned short columns) const {

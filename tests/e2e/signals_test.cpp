@@ -162,3 +162,15 @@ TEST_CASE("a file size limit is an error, not the program's death") {
   CHECK(end.status == 1);
   CHECK(end.err.find("storage_unavailable") != std::string::npos);
 }
+
+TEST_CASE("where files may not grow the limit is named, and waited for") {
+  const work_folder folder;
+  folder.configure("http://127.0.0.1:1/v1");
+  const auto binary = installed_riffle().string();
+  program running{
+      "/bin/sh", folder, {"-c", "ulimit -f 200; exec " + binary + " run go"}};
+  CHECK(eventually(
+      [&] { return running.err().find("'ulimit -f'") != std::string::npos; }));
+  running.signal(SIGINT);
+  CHECK(running.wait().status == 130);
+}
