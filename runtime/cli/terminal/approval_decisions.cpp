@@ -154,11 +154,11 @@ bool approval_prompt::is_covered(const storage::proposal_record& what) {
   decision x;
   x.approved = true;
   x.by = "always (" + found->by + ")";
-  x.reason = grant_text(*found);
+  x.reason = riffle::grant_text(*found);
   x.digest = what.digest;
   const auto done = around_.rt.decide(what.id, std::move(x));
   if (!done || done->verdict != decision_verdict::accepted) return false;
-  say("Not asked, " + safe_line(grant_text(*found), 200) + ": " +
+  say("Not asked, " + safe_line(riffle::grant_text(*found), 200) + ": " +
       safe_line(waiting_.front().title, 200) + "\n");
   return true;
 }
