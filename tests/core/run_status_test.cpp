@@ -8,7 +8,6 @@
 
 using namespace riffle;
 using namespace std::chrono_literals;
-using core::run_status;
 
 namespace {
 
@@ -20,7 +19,7 @@ struct stage {
     return status.take(now).value_or("");
   }
 
-  run_status status;
+  core::run_status status;
   time_point now{};
 };
 

@@ -23,7 +23,7 @@ using riffle::testing::t0;
 
 namespace {
 
-using events = std::vector<std::pair<bool, std::string>>;
+using batches = std::vector<std::pair<bool, std::string>>;
 
 piece_list pieces(
     std::initializer_list<std::pair<piece_kind, std::string_view>> list) {
@@ -38,19 +38,19 @@ piece_list text(std::string_view content) {
 
 struct fixture {
   text_batcher batcher;
-  events seen{};
+  batches seen{};
 
   auto emit() {
     return [this](bool reasoning, std::string_view content) {
       seen.emplace_back(reasoning, std::string{content});
     };
   }
-  events add(const piece_list& x, duration at) {
+  batches add(const piece_list& x, duration at) {
     seen.clear();
     batcher.add(x, t0 + at, emit());
     return seen;
   }
-  events flush(duration) {
+  batches flush(duration) {
     seen.clear();
     batcher.flush(emit());
     return seen;
@@ -110,7 +110,7 @@ TEST_CASE("batching by token emits every piece as it is, at once") {
                       {piece_kind::text, ""},
                       {piece_kind::reasoning, "b"},
                       {piece_kind::refusal, "c"}}),
-              0ms) == events{{false, "a"}, {true, "b"}, {false, "c"}});
+              0ms) == batches{{false, "a"}, {true, "b"}, {false, "c"}});
   CHECK_FALSE(x.batcher.due());
 }
 
@@ -124,10 +124,10 @@ TEST_CASE("batching by token does not copy") {
 
 TEST_CASE("batching by sentence emits up to the last sentence end") {
   fixture x{{batching::sentence, 100ms}};
-  CHECK(x.add(text("One. Two"), 0ms) == events{{false, "One. "}});
+  CHECK(x.add(text("One. Two"), 0ms) == batches{{false, "One. "}});
   CHECK(x.batcher.held() == 3);
   CHECK(x.add(text("."), 1ms).empty());
-  CHECK(x.add(text(" Three"), 2ms) == events{{false, "Two. "}});
+  CHECK(x.add(text(" Three"), 2ms) == batches{{false, "Two. "}});
 }
 
 TEST_CASE("what no sentence end releases leaves by timer") {
@@ -138,10 +138,10 @@ TEST_CASE("what no sentence end releases leaves by timer") {
   CHECK(x.add(text(" and"), 60ms).empty());
   CHECK(x.batcher.due() == t0 + 100ms);
   SECTION("when the caller flushes") {
-    CHECK(x.flush(100ms) == events{{false, "Two and"}});
+    CHECK(x.flush(100ms) == batches{{false, "Two and"}});
   }
   SECTION("or with the next piece, should the timer be late") {
-    CHECK(x.add(text(" more"), 130ms) == events{{false, "Two and more"}});
+    CHECK(x.add(text(" more"), 130ms) == batches{{false, "Two and more"}});
   }
   CHECK_FALSE(x.batcher.due());
   CHECK(x.flush(200ms).empty());
@@ -153,8 +153,8 @@ TEST_CASE("kinds are never mixed in one event") {
                       {piece_kind::reasoning, "m"},
                       {piece_kind::text, "so"},
                       {piece_kind::refusal, " no"}}),
-              0ms) == events{{true, "hmm"}});
-  CHECK(x.flush(1ms) == events{{false, "so no"}});
+              0ms) == batches{{true, "hmm"}});
+  CHECK(x.flush(1ms) == batches{{false, "so no"}});
 }
 
 TEST_CASE("a buffer that is full leaves before its time") {
@@ -171,19 +171,19 @@ TEST_CASE("a buffer that is full leaves before its time") {
 
 TEST_CASE("a delay of nothing holds nothing") {
   fixture x{{batching::sentence, 0ms}};
-  CHECK(x.add(text("no end"), 0ms) == events{{false, "no end"}});
+  CHECK(x.add(text("no end"), 0ms) == batches{{false, "no end"}});
   CHECK(x.batcher.held() == 0);
 }
 
 TEST_CASE("adaptive batching passes slow text at once and gathers fast text") {
   fixture x{{batching::adaptive, 100ms}};
-  CHECK(x.add(text("a"), 0ms) == events{{false, "a"}});
-  CHECK(x.add(text("b"), 100ms) == events{{false, "b"}});
+  CHECK(x.add(text("a"), 0ms) == batches{{false, "a"}});
+  CHECK(x.add(text("b"), 100ms) == batches{{false, "b"}});
   CHECK(x.add(text("c"), 120ms).empty());  // gaps of 100, 20: 60 on average
   CHECK(x.batcher.due() == t0 + 160ms);
   CHECK(x.add(text("d"), 140ms).empty());  // 40
   CHECK(x.batcher.due() == t0 + 180ms);
-  CHECK(x.add(text("e"), 180ms) == events{{false, "cde"}});
+  CHECK(x.add(text("e"), 180ms) == batches{{false, "cde"}});
 }
 
 TEST_CASE("the faster text comes, the longer adaptive batching gathers it") {
@@ -207,7 +207,7 @@ TEST_CASE("text behind a long silence is not taken for slow for long") {
   fixture x{{batching::adaptive, 100ms}};
   for (int i = 0; i < 50; ++i) x.add(text("x"), 1ms * i);
   x.flush(1h);
-  CHECK(x.add(text("a"), 1h) == events{{false, "a"}});
+  CHECK(x.add(text("a"), 1h) == batches{{false, "a"}});
   CHECK(x.add(text("b"), 1h + 1ms).size() <= 1);
   x.flush(1h + 1ms);
   CHECK(x.add(text("c"), 1h + 2ms).empty());
@@ -217,11 +217,11 @@ TEST_CASE("a sentence without an end is cut behind a word") {
   fixture x{{batching::sentence, 1h}};
   std::string words;
   while (words.size() < longest_sentence) words += "word ";
-  CHECK(x.add(text(words + "an"), 0ms) == events{{false, words}});
+  CHECK(x.add(text(words + "an"), 0ms) == batches{{false, words}});
   CHECK(x.batcher.held() == 2);
   const std::string one(longest_sentence, 'x');
-  CHECK(x.add(text(one), 1ms) == events{{false, "an" + one}});
-  CHECK(x.add(text("An end. " + one), 2ms) == events{{false, "An end. "}});
+  CHECK(x.add(text(one), 1ms) == batches{{false, "an" + one}});
+  CHECK(x.add(text("An end. " + one), 2ms) == batches{{false, "An end. "}});
 }
 
 TEST_CASE("any split of any text comes out whole, in order and in time") {
@@ -233,9 +233,9 @@ TEST_CASE("any split of any text comes out whole, in order and in time") {
     const auto mode = static_cast<batching>(random() % 3);
     const auto delay = std::chrono::milliseconds{random() % 50};
     text_batcher x{mode, delay};
-    events in;  // neighbours of one kind joined
-    events out;
-    const auto join = [](events& to, bool reasoning, std::string_view s) {
+    batches in;  // neighbours of one kind joined
+    batches out;
+    const auto join = [](batches& to, bool reasoning, std::string_view s) {
       if (to.empty() || to.back().first != reasoning)
         to.emplace_back(reasoning, "");
       to.back().second.append(s);
@@ -274,14 +274,14 @@ TEST_CASE("the last text of a turn leaves in one piece, at once") {
   for (const auto mode :
        {batching::token, batching::sentence, batching::adaptive}) {
     text_batcher x{mode, 100ms};
-    events seen;
+    batches seen;
     x.add(
         text("One. Two. Thr"), t0,
         [&](bool reasoning, std::string_view s) {
           seen.emplace_back(reasoning, s);
         },
         true);
-    CHECK(seen == events{{false, "One. Two. Thr"}});
+    CHECK(seen == batches{{false, "One. Two. Thr"}});
     CHECK(x.held() == 0);
   }
 }

@@ -199,7 +199,7 @@ TEST_CASE("a person sees the diff before a file is written") {
 }
 
 TEST_CASE("a write of what is there asks nobody, and leaves the file alone") {
-  fixture x;
+  write_fixture x;
   x.folder.write("f", "old\n");
   x.folder.write("secret/key", "KEY=abc\n");
   const auto impossible = [&](const tool_ptr& write, const std::string& path,
