@@ -29,25 +29,48 @@ struct view {
   std::optional<shell_line> led{};  ///< with its words as links lead them
 };
 
+/// `way`: which of those that a word may go; behind `most` words that go one
+/// all stay as they are.
+shell_part follow(const shell_part& part, const led_words& led, std::size_t way,
+                  std::size_t most) {
+  shell_part out;
+  for (const auto& word : part) {
+    out.push_back(word);
+    if (const auto to = led.to.find(word.text);
+        to != led.to.end() && most > 0) {
+      --most;
+      out.back().text = to->second[std::min(way, to->second.size() - 1)];
+    }
+    const auto taken_in = led.taken_in.find(word.text);
+    if (taken_in == led.taken_in.end()) continue;
+    for (const auto& file : taken_in->second) {
+      out.push_back(out.back());
+      out.back().text = file;
+      out.back().kind = word_kind::plain;
+    }
+  }
+  return out;
+}
+
 std::optional<shell_line> follow(const shell_line& line, const led_words& led) {
   if (!led.all) return shell_line{{}, false};
   if (led.to.empty() && led.taken_in.empty()) return {};
   auto out = line;
-  for (auto& part : out.parts) {
-    shell_part followed;
-    for (auto& word : part) {
-      const auto taken_in = led.taken_in.find(word.text);
-      if (const auto to = led.to.find(word.text); to != led.to.end())
-        word.text = to->second;
-      followed.push_back(std::move(word));
-      if (taken_in == led.taken_in.end()) continue;
-      for (const auto& file : taken_in->second) {
-        followed.push_back(followed.back());
-        followed.back().text = file;
-        followed.back().kind = word_kind::plain;
-      }
+  out.parts.clear();
+  for (const auto& part : line.parts) {
+    std::size_t ways = 1;
+    std::size_t words = 0;
+    for (const auto& word : part) {
+      const auto to = led.to.find(word.text);
+      if (to == led.to.end()) continue;
+      ways = std::max(ways, to->second.size());
+      ++words;
     }
-    part = std::move(followed);
+    for (std::size_t i = 0; i < ways; ++i) {
+      out.parts.push_back(follow(part, led, i, words));
+      // Those behind the command may as well be no files.
+      if (words > 1) out.parts.push_back(follow(part, led, i, 1));
+    }
   }
   return out;
 }

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "actors/core/command_calls.hpp"
 #include "actors/core/command_pattern.hpp"
 #include "actors/core/command_table.hpp"
 #include "actors/core/program_files.hpp"
@@ -15,14 +16,6 @@
 namespace riffle::core {
 
 namespace {
-
-/// Words after which a command stands, or nothing.
-bool is_reserved(const shell_word& x) {
-  constexpr std::array<std::string_view, 15> all = {
-      "!",     "{",  "}",  "if",   "then",  "elif", "else", "fi",
-      "while", "do", "in", "done", "until", "esac", ";;"};
-  return !x.quoted && std::ranges::find(all, x.text) != all.end();
-}
 
 /// Those that need no operator in front: `for NAME do LIST`.
 bool may_begin_list(const shell_word& x) {
@@ -64,6 +57,9 @@ bool mentions(std::string_view text, const command_pattern& rule) {
            std::string_view{"'\"\\$,=!"}.find(static_cast<char>(c)) ==
                std::string_view::npos;
   };
+  if (text.find("/dev/stdin") != text.npos ||
+      text.find("/dev/fd/") != text.npos)
+    return true;
   bool at_command = true;
   while (!text.empty()) {
     const auto begin = static_cast<std::size_t>(
@@ -78,8 +74,11 @@ bool mentions(std::string_view text, const command_pattern& rule) {
     const auto word = without_folders(text.substr(0, end));
     if (end > 0 && (rule.may_name(word) || (at_command && runs_others(word))))
       return true;
-    if (!is_reserved({std::string{word}})) at_command = false;
     text.remove_prefix(end);
+    if (at_command && !text.empty() && matches_any(". source eval trap", word))
+      return true;
+    at_command = at_command && (is_reserved({std::string{word}}) ||
+                                matches_any("command builtin exec", word));
   }
   return false;
 }
@@ -118,13 +117,18 @@ bool is_told(const command_row& row, shell_words rest) {
   rest = without_targets(rest);
   if (row.what == runs::if_first)
     rest = rest.first(std::min<std::size_t>(rest.size(), 1));
+  const bool paths = !rest.empty() && is_plain(rest[0]) &&
+                     matches_any(row.paths, rest[0].text);
   std::set<std::string_view> seen;  // each costs a walk over all words
   for (const auto& x : rest) {
     // What is assigned stays one word, whatever it expands to.
     const bool is_fixed = is_plain(x) || row.what == runs::if_syntax ||
                           (row.variables && assigned(x)) ||
                           (!looks_within(row) && is_beneath(x));
-    if (!is_fixed || sets_steering(row, x) || is_one_of(row, x.text))
+    const bool is_path =
+        paths && (!is_option(x.text) || x.text.starts_with("-c"));
+    if (!is_fixed || sets_steering(row, x) ||
+        (!is_path && is_one_of(row, x.text)))
       return true;
     const bool is_subcommand = row.words.find(x.text + "+-") != row.words.npos;
     if (!is_subcommand || x.text.empty() || !seen.insert(x.text).second)
@@ -181,12 +185,6 @@ may_be judge_next(const command_row& row, shell_words rest,
   return inner == may_be::yes ? may_be::yes_told : inner;
 }
 
-/// What it is given may be text: /dev/stdin, also by a way around.
-bool is_input(std::string_view file) {
-  const bool leaves = file.starts_with('/') || file.find("..") != file.npos;
-  return leaves && matches_any("*/dev/* */proc/*", file);
-}
-
 /// A word that may have a program do what no word says: run a shell or another
 /// that runs others, or a text with quotes or expansions of its own.
 bool is_obscure(const shell_word& x) {
@@ -229,21 +227,6 @@ may_be judge_unknown(shell_words rest, const command_pattern& rule,
     if (text && mentions(x.text, rule)) return may_be::doubt;
   }
   return may_be::no;
-}
-
-/// A call that says what the program is or has, and nothing else (`node -v`,
-/// `docker ps`).
-bool only_tells(std::string_view program, shell_words rest) {
-  if (!std::ranges::all_of(rest, is_plain)) return false;
-  const auto bare = without_targets(rest);
-  if (bare.empty()) return false;
-  if (bare.size() == 1 && is_version_option(program, bare[0].text)) return true;
-  return is_question(program, bare[0].text) &&
-         std::ranges::none_of(rest, &shell_word::input) &&
-         std::ranges::all_of(bare, [](const shell_word& x) {
-           return is_option(x.text) ? is_question_option(x.text)
-                                    : !is_input(x.text);
-         });
 }
 
 may_be judge_script(shell_words rest, const command_pattern& rule) {
@@ -289,7 +272,8 @@ may_be judge_command(shell_words x, const command_pattern& rule, int depth) {
   const bool sets = row->variables && std::ranges::any_of(rest, [&](auto& y) {
                       return sets_command(y, rule);
                     });
-  if (sets || is_told(*row, rest)) return may_be::doubt;
+  if (sets || is_told(*row, rest) || opens_shell(program, rest))
+    return may_be::doubt;
   if (!row->named) return may_be::no;
   return judge_unknown(rest, rule, renames_files(without_folders(x[0].text)));
 }

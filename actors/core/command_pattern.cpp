@@ -108,6 +108,16 @@ bool command_pattern::may_name(std::string_view text) const {
   return matches_pattern(pattern, short_command_);
 }
 
+bool command_pattern::may_end_in(std::string_view end) const {
+  if (end.empty() || end.find('/') != end.npos) return false;
+  const auto literal = end.substr(end.find_last_of("*?]}") + 1);
+  if (literal.empty()) return !end.starts_with('*');
+  if (!open_ended_) return short_command_.ends_with(literal);
+  for (std::size_t i = 0; i < short_command_.size(); ++i)
+    if (literal.starts_with(short_command_.substr(i))) return true;
+  return false;
+}
+
 bool command_pattern::names(std::string_view program) const {
   return open_ended_ ? program.starts_with(short_command_)
                      : program == short_command_;

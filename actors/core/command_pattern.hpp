@@ -39,6 +39,9 @@ class command_pattern {
   /// Whether a text that a program may expand can become its name.
   [[nodiscard]] bool may_name(std::string_view text) const;
 
+  /// Whether the name may end so, if nobody knows what stands before it.
+  [[nodiscard]] bool may_end_in(std::string_view end) const;
+
   /// Whether a program of this name may be the pattern's.
   [[nodiscard]] bool names(std::string_view program) const;
 

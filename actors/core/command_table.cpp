@@ -12,7 +12,8 @@ namespace riffle::core {
 namespace {
 
 constexpr auto rows = std::to_array<command_row>({
-    {.names = "sh bash rbash dash ash ksh* mksh zsh fish csh tcsh busybox "
+    {.names = "sh bash bash-* rbash dash ash ksh* mksh zsh zsh* rzsh fish csh "
+              "tcsh busybox "
               "toybox pwsh sg newgrp setarch linux32 linux64 i386 i486 i586 "
               "i686 x86_64 uname26 capsh groff troff nroff deno bun",
      .reason = "a shell: its text, its file or its input is a command"},
@@ -23,15 +24,20 @@ constexpr auto rows = std::to_array<command_row>({
     {.names = "xargs parallel entr watch flock script expect at batch crontab "
               "run-parts",
      .reason = "what it runs comes from its input, from text or a folder"},
-    {.names = "ssh scp sftp su runuser pkexec chroot unshare nsenter runcon "
-              "bwrap fakeroot start-stop-daemon systemd-run docker podman "
-              "kubectl machinectl lxc-attach",
+    {.names =
+         "ssh slogin scp sftp su runuser pkexec chroot unshare nsenter runcon "
+         "bwrap fakeroot start-stop-daemon systemd-run docker podman "
+         "kubectl machinectl lxc-attach",
      .reason = "runs commands elsewhere, or as somebody else"},
-    {.names = "strace ltrace gdb lldb valgrind perf ld.so ld-linux* faketime "
+    {.names = "strace ltrace gdb gdbtui gdb-* lldb* valgrind perf ld.so "
+              "ld-linux* faketime "
               "screen tmux dtach socat nc ncat netcat telnet",
      .reason = "runs what it is told to look at or to connect"},
-    {.names = "ed ex vi vim view nvim emacs nano less more most man info "
-              "sqlite3 psql mysql mariadb dc m4 gnuplot octave ftp lftp mailx",
+    {.names =
+         "ed ex vi vim vim.* rvim rview view vimdiff gvim rgvim gview evim "
+         "nvim vimx editor sensible-editor pager sensible-pager red "
+         "emacs* nano rnano less more most man info cpio pax pdb* jdb "
+         "sqlite3 psql mysql mariadb dc m4 gnuplot octave ftp lftp mailx",
      .reason = "has commands of its own that run others, from its input too"},
     {.names = "command builtin exec",
      .what = runs::next,
@@ -62,7 +68,8 @@ constexpr auto rows = std::to_array<command_row>({
      .variables = true,
      .builtin = true,
      .reason = "sets a variable"},
-    {.names = "python* pypy* perl* ruby* node nodejs php* lua* tclsh* wish* "
+    {.names = "python* pypy* ipython* perl* ruby* node nodejs php* lua* tclsh* "
+              "wish* "
               "R Rscript osascript guile* sbcl ghci* irb julia* raku* elixir "
               "iex erl escript racket ocaml* groovy* scala* clojure clj gjs "
               "gsi csi crystal swift dart jshell swipl",
@@ -88,11 +95,13 @@ constexpr auto rows = std::to_array<command_row>({
               "--open-files-in-pager --upload-pack --receive-pack "
               "--access-hook config foreach run difftool mergetool hook "
               "filter-branch instaweb send-email web--browse remote-ext "
-              "merge-index ext::*",
+              "merge-index ext::* --stdin* --work-tree --pathspec-from-file",
+     .paths = "add branch checkout commit diff log rm mv show status switch "
+              "restore reset blame",
      .reason = "aliases, pagers and hooks are commands"},
     {.names = "tar gtar bsdtar",
      .what = runs::if_told,
-     .words = "-*I* -*F* --to-command --checkpoint-action "
+     .words = "-*I* -*F* -*T* --files-from --to-command --checkpoint-action "
               "--use-compress-program --info-script --new-volume-script "
               "--rsh-command --rmt-command",
      .bundled = true,
@@ -103,14 +112,41 @@ constexpr auto rows = std::to_array<command_row>({
      .words = "--eval -*E* -*f* --file --makefile SHELL* .SHELLFLAGS* *$*",
      .reason = "text in options and variables; its own file counts as any "
                "program's"},
-    {.names = "rsync zip sort split tcpdump npm npx pnpm yarn go cargo",
+    {.names = "rsync",
      .what = runs::if_told,
-     .words = "-*e* --rsh --rsync-path -*TT* --unzip-command --config --call "
-              "--compress-program --filter -*z* -*c* -exec* --exec "
-              "-toolexec* --toolexec -vettool* --vettool --script-shell "
-              "--node-options",
+     .words = "-*e* -*M* --rsh --rsync-path --remote-option --config --daemon "
+              "--filter --files-from",
+     .named = true,
+     .reason = "some options name programs, or a file of names"},
+    {.names = "zip sort split tcpdump",
+     .what = runs::if_told,
+     .words = "-*e* -*TT* -*@* --unzip-command --compress-program --filter "
+              "-*z* -*c* --names-stdin --files0-from",
+     .named = true,
+     .reason = "some options name programs, or have names read"},
+    {.names = "cargo",
+     .what = runs::if_told,
+     .words = "-*e* -*z* -*c* --config --exec",
      .named = true,
      .reason = "some options name programs"},
+    {.names = "npm npx pnpm yarn",
+     .what = runs::if_told,
+     .words = "-*e* -*z* -*c* -p* --config --call --exec --package --browser "
+              "--viewer --script-shell --shell --editor --node-options "
+              "explo*",
+     .named = true,
+     .reason = "some options name programs; some commands are a shell"},
+    {.names = "go",
+     .what = runs::if_told,
+     .words = "-*exec* --*exec* -*vettool* --*vettool* -*ext* --*ext* "
+              "-*gccgo* --*gccgo* -*overlay* --*overlay* -*modfile* "
+              "--*modfile*",
+     .named = true,
+     .reason = "some options name programs"},
+    {.names = "curl",
+     .what = runs::if_told,
+     .words = "-*K* --config --proto-default *{*//* *[*//*",
+     .reason = "a file may hold its options; runs nothing"},
     {.names = "test [",
      .what = runs::if_told,
      .words = "-v -R",

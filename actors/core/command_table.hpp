@@ -27,6 +27,8 @@ struct command_row {
   /// Patterns with blanks between them. One of a long option is any beginning
   /// of it, too; `a+-x*` is an option only if there also is a word `a`.
   std::string_view words = {};
+  /// First words behind which words, and `-c`, are none of `words`.
+  std::string_view paths = {};
   bool bundled = false;    ///< the first word is options without a dash, too
   bool named = false;      ///< also runs what a word names, as any program
   bool variables = false;  ///< words are names of variables that it sets

@@ -12,9 +12,10 @@
 
 namespace riffle::core {
 
-/// Words of a command that a link leads elsewhere, and what they come to there.
+/// Words of a command that a link leads elsewhere, and what they come to there:
+/// more than one thing where the command may be in more than one folder.
 struct led_words {
-  std::map<std::string, std::string, std::less<>> to{};
+  std::map<std::string, std::vector<std::string>, std::less<>> to{};
   /// Files that a pattern takes in by links with other names.
   std::map<std::string, std::vector<std::string>, std::less<>> taken_in{};
   bool all = true;  ///< false: there were too many to look at

@@ -13,7 +13,36 @@ namespace {
 
 /// A pattern of names that begin alike.
 bool is_choice(const shell_word& x, std::string_view name) {
-  return x.kind == word_kind::glob && !name.starts_with('*');
+  return !is_plain(x) && !name.starts_with('*') &&
+         (x.kind == word_kind::glob || name.find_first_of("*?[") != name.npos);
+}
+
+/// What stands behind an expansion may be the end of the name (`${x}m`).
+bool may_end_in_name(const shell_word& x, const command_pattern& rule) {
+  const auto end = x.text.find_last_of("$})");
+  if (x.kind != word_kind::open || end == std::string::npos) return false;
+  return rule.may_end_in(std::string_view{x.text}.substr(end + 1));
+}
+
+/// One of the words of a list with braces is the name (`/usr/bin/{x,rm}`).
+bool has_name_in_list(const shell_word& x, const command_pattern& rule) {
+  std::string_view rest = x.text;
+  if (x.kind != word_kind::open || rest.find('{') == rest.npos) return false;
+  while (!rest.empty()) {
+    const auto end = std::min(rest.find_first_of("{},/"), rest.size());
+    if (end > 0 && rule.names(rest.substr(0, end))) return true;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return false;
+}
+
+/// A URL of a file in which signs stand for others (`r%6d`, `[q-s]m`).
+bool is_odd_file_url(std::string_view x) {
+  constexpr std::string_view scheme = "file:";
+  const auto at = std::ranges::search(x, scheme, [](char a, char b) {
+    return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b;
+  });
+  return !at.empty() && x.find_first_of("%[{#?") != x.npos;
 }
 
 /// The last folder that a path leads to, as it is written.
@@ -46,8 +75,11 @@ bool holds_programs(std::string_view path) {
 /// or what expands, is one in a folder of programs; a folder of any name may
 /// lead there.
 bool is_its_file(const shell_word& x, const command_pattern& rule) {
+  if (rule.any()) return false;
+  if (may_end_in_name(x, rule)) return true;
   const auto slash = x.text.rfind('/');
-  if (rule.any() || slash == std::string::npos) return false;
+  if (slash == std::string::npos) return false;
+  if (has_name_in_list(x, rule) || is_odd_file_url(x.text)) return true;
   const auto name = without_folders(x.text);
   if (!is_plain(x) && holds_programs(std::string_view{x.text}.substr(0, slash)))
     return rule.may_name(name) || name.find('$') != name.npos;
@@ -134,17 +166,35 @@ bool leads_last(shell_words command) {
          });
 }
 
+/// Whoever looks at a folder of the project's own (`git add bin`) and copies no
+/// program. One that is the system's is followed to where it is.
+bool keeps_names(shell_words command) {
+  const auto name = without_folders(command[0].text);
+  if (name == "git")
+    return command.size() > 1 && is_plain(command[1]) &&
+           matches_any("add blame commit diff log status", command[1].text);
+  return matches_any("go find", name) ||
+         (name == "du" &&
+          std::ranges::none_of(command, [](const shell_word& x) {
+            return x.text.starts_with("--f");
+          }));
+}
+
 /// A whole folder of programs is read, copied or linked: each of them may get
 /// another name.
-bool takes_folder(shell_words command) {
+bool takes_programs(shell_words command) {
   command = without_targets(command);
   if (command.empty() || only_looks(without_folders(command[0].text)))
     return false;
   if (leads_last(command) && command.size() > 1)
     command = command.first(command.size() - 1);
-  return std::any_of(
-      command.begin() + 1, command.end(),
-      [](const shell_word& x) { return holds_programs(value_of(x.text)); });
+  const bool keeps = keeps_names(command);
+  return std::any_of(command.begin() + 1, command.end(),
+                     [&](const shell_word& x) {
+                       const auto path = value_of(x.text);
+                       const bool own = path.find_first_of("/~.") != 0;
+                       return !(keeps && own) && holds_programs(path);
+                     });
 }
 
 /// The same where a step led there: its word is `.`, or none is needed.
@@ -164,7 +214,7 @@ bool takes_all_here(const shell_part& part) {
 }  // namespace
 
 bool reads_program(shell_words command, const command_pattern& rule) {
-  if (!rule.any() && takes_folder(command)) return true;
+  if (!rule.any() && takes_programs(command)) return true;
   return reads_any(command,
                    [&](const shell_word& x) { return is_its_file(x, rule); });
 }

@@ -52,6 +52,16 @@ bool is_simple_parameter(std::string_view x) {
          x.find_first_of("$`'\"\\{(<>") == std::string_view::npos;
 }
 
+constexpr std::string_view count = "$(nproc)";
+
+/// Whether the line has it, and says nothing else of it.
+bool only_counts(std::string_view line) {
+  auto i = line.find("nproc");
+  while (i != line.npos && i > 1 && line.substr(i - 2).starts_with(count))
+    i = line.find("nproc", i + 1);
+  return i == line.npos;
+}
+
 class scanner {
  public:
   explicit scanner(std::string_view line) : line_{line} {}
@@ -152,11 +162,15 @@ class scanner {
       }
     }
     end_part(s, depth);
-    if (depth > 0) out_.clear = false;  // its end is missing
+    if (depth > 0 || !here_.empty()) out_.clear = false;  // its end is missing
   }
 
   void border(state& s, int depth) {
     const char c = peek();
+    if (!here_.empty() && c == '\n') {
+      if (depth > 0 || !skip_document()) return give_up();
+      return end_part(s, depth);
+    }
     if (next_is("&>")) {
       end_word(s);
       at_ += next_is("&>>") ? 3 : 2;
@@ -166,6 +180,9 @@ class scanner {
     if (c == '(') {
       // Arithmetic; patterns and arrays, which are one word.
       if (next_is("((") || (s.in_word && peek(1) != ')')) return give_up();
+      const auto next = line_.find_first_not_of(" \t\n", at_ + 1);
+      if (next != std::string_view::npos && line_[next] == ')')
+        out_.functions = true;
       ++s.parentheses;
     }
     if (c == ')' && s.parentheses > 0) --s.parentheses;
@@ -194,7 +211,7 @@ class scanner {
     if (s.input) {
       at_ += 3;
     } else if (next_is("<<")) {
-      return give_up();
+      return here_document(s, depth);
     } else {
       ++at_;
       if (is_in("<>&|", peek()) && peek(1) != '(') ++at_;
@@ -202,9 +219,41 @@ class scanner {
     s.target = true;
   }
 
+  /// `<<'EOF'`, whose lines are text; in other ones something may run.
+  void here_document(state& s, int depth) {
+    at_ += 2;
+    const char quote = peek();
+    const auto end = line_.find(quote, at_ + 1);
+    // A subscript takes it in, and what follows (`a[1<<'EOF' ]=x`).
+    const bool odd = line_.substr(0, at_).find('[') != line_.npos;
+    if (odd || depth > 0 || !here_.empty() || (quote != '\'' && quote != '"') ||
+        end == std::string_view::npos)
+      return give_up();
+    here_ = line_.substr(at_ + 1, end - at_ - 1);
+    at_ = end + 1;
+    if (here_.empty() || !std::ranges::all_of(here_, is_name) ||
+        !is_in("\n;&|<> \t", peek()))
+      return give_up();
+    s.targets.push_back({.quoted = true, .target = true, .input = true});
+  }
+
+  /// From the end of its line. False: it has no end.
+  bool skip_document() {
+    while (at_ < line_.size()) {
+      const auto begin = at_ + 1;
+      at_ = std::min(line_.find('\n', begin), line_.size());
+      if (begin > at_) return false;
+      if (line_.substr(begin, at_ - begin) != here_) continue;
+      here_ = {};
+      return true;
+    }
+    return false;
+  }
+
   /// A character, a quote or an expansion of a word.
   void piece(state& s, int depth) {
     const char c = peek();
+    if (!here_.empty() && is_in("'\"$\\", c)) return give_up();
     if (c == '\'') return single(s);
     if (c == '"') return double_quotes(s, depth);
     if (c == '$') return dollar(s, depth, false);
@@ -215,7 +264,8 @@ class scanner {
       const char escaped = line_[at_++];
       if (escaped == '\n') return go_on();
       s.word.quoted = true;
-      mark(s, word_kind::open);
+      // As find has them, and no shell makes anything else of them.
+      mark(s, is_in("()!", escaped) ? word_kind::plain : word_kind::open);
       return put(s, escaped);
     }
     const auto byte = static_cast<unsigned char>(c);
@@ -291,7 +341,22 @@ class scanner {
     ++at_;
   }
 
+  /// `$(nproc)` and `$((1+2))`: numbers. 0: it is something else.
+  [[nodiscard]] std::size_t end_of_number() const {
+    if (counts_ && next_is(count)) return at_ + count.size();
+    if (!next_is("$((")) return 0;
+    const auto end = line_.find_first_not_of("0123456789+-*/% ", at_ + 3);
+    const auto rest = line_.substr(std::min(end, line_.size()));
+    return rest.starts_with("))") ? end + 2 : 0;
+  }
+
   void dollar(state& s, int depth, bool in_quotes) {
+    if (const auto end = end_of_number(); end > 0) {
+      if (peek(2) != '(') out_.parts.push_back({shell_word{"nproc"}});
+      at_ = end;
+      s.in_word = true;
+      return put(s, '1');
+    }
     mark(s, word_kind::open);
     const char next = peek(1);
     if (next == '[' || (!in_quotes && is_in("'\"", next))) return give_up();
@@ -314,12 +379,21 @@ class scanner {
   }
 
   std::string_view line_;
+  bool counts_ = only_counts(line_);
+  std::string_view here_;  ///< the word that ends the document to come
   std::size_t at_ = 0;
   std::size_t words_ = 0;
   shell_line out_;
 };
 
 }  // namespace
+
+bool is_reserved(const shell_word& x) {
+  constexpr std::array<std::string_view, 15> all = {
+      "!",     "{",  "}",  "if",   "then",  "elif", "else", "fi",
+      "while", "do", "in", "done", "until", "esac", ";;"};
+  return !x.quoted && std::ranges::find(all, x.text) != all.end();
+}
 
 shell_line shell_parts(std::string_view line) { return scanner{line}.scan(); }
 

@@ -41,9 +41,13 @@ struct shell_line {
   /// reading: here-documents, backticks, arithmetic, $'…', text that is
   /// evaluated later, open quotes; or there is too much of it.
   bool clear = true;
+  bool functions = false;  ///< it may define some: `f() …`
 
   bool operator==(const shell_line&) const = default;
 };
+
+/// A word after which a command stands, or nothing.
+bool is_reserved(const shell_word& x);
 
 /// Linear in the line, save the depth of nested substitutions, which is
 /// bounded. Words are, too: a line of very many is not clear.

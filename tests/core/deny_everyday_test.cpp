@@ -54,6 +54,47 @@ TEST_CASE("what a shell leaves as it is, is in no doubt") {
   }
 }
 
+TEST_CASE("what only looks like an option or a command is none") {
+  const std::vector<std::string_view> all{
+      "git switch -c feature",
+      "git commit -c HEAD",
+      "git add config",
+      "git branch run",
+      "git checkout -b run",
+      "git log --oneline -- hook",
+      "git add bin",
+      "git log -- bin",
+      "find bin -type f",
+      "du -sh bin",
+      "go build -o bin ./...",
+      "find . -type f \\( -name a -o -name b \\)",
+      "find . -name a \\! -name b",
+      "make -j$(nproc)",
+      "make -j\"$(nproc)\" all",
+      "cmake --build build -j$(nproc)",
+      "echo $((1+2))",
+      "command -v git",
+      "go test -race ./...",
+      "go test -cover ./...",
+      "go test -count=1 ./...",
+      "go test -timeout 30s ./...",
+      "go test -bench=. ./...",
+      "rsync -avz a b",
+      "curl -s -X POST -d '{\"a\": 1}' http://127.0.0.1:1/",
+      "curl -s -o /dev/null -w '%{http_code}' http://127.0.0.1:1/",
+      "cat > f <<'EOF'\nit is `text` of $(many) \"kinds\nEOF",
+      "cat > f <<\"EOF\" && make\nx\nEOF\nls"};
+  for (const auto x : all) {
+    CAPTURE(x);
+    CHECK(without_rm(x).in_doubt.empty());
+    const auto how = core::judge_call({.text = std::string{x}, .shell = true},
+                                      approval_policy::allow,
+                                      {{"git push*", approval_policy::deny}});
+    CHECK(how.policy != approval_policy::deny);
+    CHECK(how.in_doubt.empty());
+  }
+}
+
 TEST_CASE("a line is read once, whatever it repeats") {
   const std::vector<std::string_view> all{"a~", "@",  "@{",  "^{",
                                           "~",  "=~", "@{a", "'='~"};

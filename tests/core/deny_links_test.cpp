@@ -26,11 +26,11 @@ core::judgement of(const std::string& command, const led_words& led,
 }  // namespace
 
 TEST_CASE("a word that a link leads to programs is that of programs") {
-  const led_words led{{{"d", "/usr/bin"},
-                       {"d/*", "/usr/bin/*"},
-                       {"d/*m", "/usr/bin/*m"},
-                       {"l", "/usr/bin/rm"},
-                       {"of=l", "of=/usr/bin/rm"}}};
+  const led_words led{{{"d", {"/usr/bin"}},
+                       {"d/*", {"/usr/bin/*"}},
+                       {"d/*m", {"/usr/bin/*m"}},
+                       {"l", {"/usr/bin/rm"}},
+                       {"of=l", {"of=/usr/bin/rm"}}}};
   for (const auto* x :
        {"cat d/* > q", "cp d/* q", "head -c 9 d/*m", "cd d; cat rm > q",
         "pushd d && cat r? > q", "cat l > q", "cat < l", "dd if=x of=l",
@@ -40,11 +40,22 @@ TEST_CASE("a word that a link leads to programs is that of programs") {
     CHECK(how.in_doubt == "rm *");
     CHECK(of(x, {}).policy != deny);
   }
-  CHECK(of("./l x", {{{"./l", "/usr/bin/rm"}}}).policy == deny);
+  CHECK(of("./l x", {{{"./l", {"/usr/bin/rm"}}}}).policy == deny);
   for (const auto* x : {"cat src/* > q", "ls d", "cat docs/rm.md", "cd src"}) {
     CAPTURE(x);
     CHECK(of(x, led).in_doubt.empty());
   }
+}
+
+TEST_CASE("a word that may lead to two places may lead to either") {
+  const led_words led{{{"./l", {"/usr/bin/ls", "/usr/bin/rm"}},
+                       {"push", {"/w/x"}},
+                       {"./g", {"/w/g", "/usr/bin/git"}}}};
+  CHECK(of("./l x", led).policy == deny);
+  CHECK(of("cat ./l > q", led).in_doubt == "rm *");
+  // Whether "push" is a file git knows.
+  CHECK(of("./g push", led, {{"git push*", deny}}).policy == deny);
+  CHECK(of("cat push ./g", led).in_doubt.empty());
 }
 
 TEST_CASE("a pattern that takes a program in by a link is held") {
@@ -61,9 +72,9 @@ TEST_CASE("a pattern that takes a program in by a link is held") {
 }
 
 TEST_CASE("what links do is nothing to a rule that does not deny") {
-  const led_words led{{{"d/*", "/usr/bin/*"}}};
+  const led_words led{{{"d/*", {"/usr/bin/*"}}}};
   const std::vector<approval_rule> asks = {{"rm *", approval_policy::ask}};
-  CHECK(of("cat d/x", {{{"d/x", "/usr/bin/rm"}}}, asks).policy == allow);
+  CHECK(of("cat d/x", {{{"d/x", {"/usr/bin/rm"}}}}, asks).policy == allow);
   CHECK(of("cat d/*", led, {{"rm *", allow}}).in_doubt.empty());
 }
 

@@ -31,7 +31,12 @@ struct place {
     folder.write("w/plain", "");
   }
   [[nodiscard]] auto of(const std::string& line) const {
-    return find_led_words(line, home / "w").to;
+    std::map<std::string, std::string, std::less<>> out;
+    for (const auto& [word, to] : find_led_words(line, home / "w").to) {
+      CHECK(to.size() == 1);
+      out[word] = to.at(0);
+    }
+    return out;
   }
   testing::temp_folder folder;
   fs::path home;
@@ -66,15 +71,17 @@ TEST_CASE("a word is followed from where a step of the line leads") {
   CHECK(x.of("cd sub && cp -r f/. q") == words{{"f/.", bin}});
   for (const auto* step : {"-C sub", "--directory=sub", "--chdir sub"}) {
     CAPTURE(step);
-    CHECK(x.of(std::string{"tar "} + step + " -chf q.tar f") ==
-          words{{"f", bin}});
+    CHECK(x.of(std::string{"tar "} + step + " -chf q.tar f")["f"] == bin);
   }
 }
 
-TEST_CASE("a word that may lead to two places is in doubt") {
+TEST_CASE("a word may lead to two places") {
   const place x;
   fs::create_directory_symlink("sub", x.home / "w" / "f");
-  CHECK_FALSE(find_led_words("cd sub; cp -rL f q", x.home / "w").all);
+  const auto found = find_led_words("cd sub; cp -rL f q", x.home / "w");
+  CHECK(found.all);
+  CHECK(found.to.at("f") ==
+        std::vector{(x.home / "w/sub").string(), (x.home / "x/bin").string()});
 }
 
 TEST_CASE("where a line stands behind a step that is not plain nobody knows") {
@@ -116,7 +123,7 @@ TEST_CASE("where a line stands behind a step that is not plain nobody knows") {
        {"-Csub -chf q.tar", "-chC sub -f q.tar", "chfC q.tar sub",
         "--dir=sub -chf q.tar", "--direct sub -chf q.tar"}) {
     CAPTURE(how);
-    CHECK(x.of("tar " + how + " f") == words{{"f", bin}});
+    CHECK(x.of("tar " + how + " f")["f"] == bin);
   }
 }
 
@@ -172,12 +179,12 @@ TEST_CASE("a pattern of very many files, or links, is in doubt") {
 
 TEST_CASE("a line is followed with a bounded number of looks") {
   const place x;
-  std::string many = "cat";
+  std::string many = "cd sub; cat";
   for (int i = 0; i < 5000; ++i) many += " w" + std::to_string(i);
   CHECK_FALSE(find_led_words(many, x.home / "w").all);
   CHECK(find_led_words("cat d/*", x.home / "w").all);
   std::string steps;
-  for (int i = 0; i < 12; ++i) {
+  for (int i = 0; i < 40; ++i) {
     const auto name = "s" + std::to_string(i);
     fs::create_directories(x.home / "w" / name);
     steps += "cd " + (x.home / "w" / name).string() + "; ";

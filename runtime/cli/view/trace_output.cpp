@@ -75,10 +75,12 @@ std::string trace_writer::output_text(const open_call& call,
     return good ? screenful(x.output, x.truncated)
                 : failed_text(x.output, x.truncated);
   std::string rest;
+  std::string_view last;
   auto before = call.told;  // each stands for one line
   const std::string_view all = x.output;
   for_each_line(all, [&](std::string_view line) {
     const auto shown = safe_line(line, longest_shown);
+    if (!shown.empty()) last = line;
     // The last one may have been cut.
     const bool part = x.truncated && !shown.empty() && line.end() == all.end();
     const auto told = std::ranges::find_if(before, [&](const auto& y) {
@@ -89,7 +91,8 @@ std::string trace_writer::output_text(const open_call& call,
     else
       rest.append(line).append("\n");
   });
-  if (rest.empty()) return {};
+  // Whatever was shown before, a failure shows its end.
+  if (rest.empty()) return good ? std::string{} : failed_text(last, false);
   return good ? screenful(rest, x.truncated) : failed_text(rest, x.truncated);
 }
 
