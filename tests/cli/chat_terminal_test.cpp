@@ -122,13 +122,13 @@ TEST_CASE("what is typed while a run works waits for its end") {
   riffle.type("two\rthr");
   REQUIRE(riffle.read_next("(1 queued) > thr"));
   riffle.resize(60);
-  REQUIRE(
-      eventually([&] { return std::filesystem::remove(folder.path() / "a"); }));
+  REQUIRE(riffle::testing::eventually(
+      [&] { return std::filesystem::remove(folder.path() / "a"); }));
   REQUIRE(riffle.read_next("You said: one"));
   REQUIRE(riffle.read_next("> two"));
   REQUIRE(riffle.read_next("Running: touch a"));
-  REQUIRE(
-      eventually([&] { return std::filesystem::remove(folder.path() / "a"); }));
+  REQUIRE(riffle::testing::eventually(
+      [&] { return std::filesystem::remove(folder.path() / "a"); }));
   REQUIRE(riffle.read_next("You said: two"));
   REQUIRE(riffle.read_next("> thr"));
   riffle.type("\x03\x04");
