@@ -33,7 +33,7 @@ sqlite::database open_writer(const fs::path& file,
   db.execute(options.mode == durability::disk ? "PRAGMA synchronous = FULL"
                                               : "PRAGMA synchronous = NORMAL");
   db.execute("PRAGMA cell_size_check = ON");
-  db.execute("PRAGMA journal_size_limit = " + std::to_string(log_size_limit));
+  db.execute("PRAGMA journal_size_limit = 67108864");
   // The calls of a large turn are written again as each ends: 8 MiB hold them.
   db.execute("PRAGMA cache_size = -8192");
   db.execute("PRAGMA wal_autocheckpoint = 0");  // see checkpointer.hpp

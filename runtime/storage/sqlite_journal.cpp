@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/storage/sqlite_journal.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <utility>
 
@@ -74,20 +75,10 @@ commit_queue::stored sqlite_journal::store(
   return result;
 }
 
-/// SQLite shortens its log to nothing alone (a checkpoint) or to its size
-/// limit.
-void sqlite_journal::check_log_is_whole() {
-  struct stat now{};
-  if (::stat((file_.string() + "-wal").c_str(), &now) != 0) return;
-  const auto bytes = static_cast<std::uint64_t>(now.st_size);
-  if (bytes < log_bytes_ && bytes != 0 && bytes != log_size_limit)
-    throw sqlite::failure{SQLITE_CORRUPT, "the write-ahead log was cut"};
-}
-
 /// Whoever frees the locks of this process (by another descriptor of the file,
 /// fcntl(2)) lets another one take its log away, and commits would go to a file
-/// that nobody can open. The same for the database itself. A log that others
-/// shortened to nothing while it was in use has lost its head.
+/// that nobody can open. The same for the database itself. A log that was
+/// cut has lost what was acknowledged.
 void sqlite_journal::check_files_are_there() {
   const auto is_same = [](const std::string& name, std::uint64_t& inode,
                           struct stat& now) {
@@ -103,8 +94,15 @@ void sqlite_journal::check_files_are_there() {
   if (!is_same(log, log_inode_, now))
     throw sqlite::failure{SQLITE_CORRUPT,
                           "the write-ahead log was taken away or replaced"};
-  log_bytes_ = static_cast<std::uint64_t>(now.st_size);
-  if (!log_has_head(log))
+  // Nobody has a lock on it that closing it would free.
+  if (!log_fd_) log_fd_ = unique_fd{::open(log.c_str(), O_RDONLY | O_CLOEXEC)};
+  check_log_is_whole();
+}
+
+void sqlite_journal::check_log_is_whole() {
+  if (!log_fd_) return;
+  const auto now = look_at_log(log_fd_.get());
+  if (was_cut(std::exchange(log_, now), now))
     throw sqlite::failure{SQLITE_CORRUPT, "the write-ahead log was cut"};
 }
 

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/unique_fd.hpp"
 #include "runtime/storage/checkpointer.hpp"
 #include "runtime/storage/commit_queue.hpp"
 #include "runtime/storage/file_records.hpp"
@@ -26,6 +27,7 @@
 #include "runtime/storage/suspended_runs.hpp"
 #include "runtime/storage/told_losses.hpp"
 #include "runtime/storage/unit_writer.hpp"
+#include "runtime/storage/wal_check.hpp"
 
 namespace riffle::storage {
 
@@ -201,7 +203,8 @@ class sqlite_journal final : public journal, public file_records {
   known_lost lost_;
   std::uint64_t file_inode_ = 0;  ///< 0: not seen yet, as of the log
   std::uint64_t log_inode_ = 0;
-  std::uint64_t log_bytes_ = 0;  ///< behind the last commit
+  unique_fd log_fd_;  ///< none before the first commit
+  log_state log_{};   ///< as it was looked at last
   reader_pool readers_;
   commit_queue queue_;  // ends first: its thread uses all the others
 };

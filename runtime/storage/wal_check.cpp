@@ -5,12 +5,10 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
-#include <fcntl.h>
 #include <fstream>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
-
-#include "runtime/base/unique_fd.hpp"
 
 namespace riffle::storage {
 
@@ -142,11 +140,23 @@ std::optional<std::string> find_wal_damage(const std::filesystem::path& wal) {
          std::to_string(scan.commits_after) + " or more commits are lost";
 }
 
-bool log_has_head(const std::string& wal) {
-  const unique_fd fd{::open(wal.c_str(), O_RDONLY | O_CLOEXEC)};
-  std::array<char, 4> head{};
-  return fd && ::pread(fd.get(), head.data(), head.size(), 0) == 4 &&
-         (big_endian(head.data()) & ~1U) == magic_of_log;
+log_state look_at_log(int log) {
+  log_state out;
+  std::array<char, header_size> head{};
+  struct stat now{};
+  // In this order: who begins it anew between the two makes it seem older.
+  const auto n = ::pread(log, head.data(), head.size(), 0);
+  if (::fstat(log, &now) == 0)
+    out.bytes = static_cast<std::uint64_t>(now.st_size);
+  if (n != static_cast<ssize_t>(head.size())) return out;
+  out.headless = (big_endian(head.data()) & ~1U) != magic_of_log;
+  std::copy_n(head.begin() + 16, out.salts.size(), out.salts.begin());
+  return out;
+}
+
+bool was_cut(const log_state& before, const log_state& now) {
+  return now.headless || (now.bytes != 0 && now.bytes < before.bytes &&
+                          now.salts == before.salts);
 }
 
 }  // namespace riffle::storage

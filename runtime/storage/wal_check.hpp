@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -15,12 +16,21 @@ namespace riffle::storage {
 /// damage: a killed process leaves it so.
 std::optional<std::string> find_wal_damage(const std::filesystem::path& wal);
 
-/// To what SQLite shortens a log that grew beyond it (journal_size_limit).
-inline constexpr std::uint64_t log_size_limit = 64u << 20;
+/// How a log stands that processes write to.
+struct log_state {
+  std::uint64_t bytes = 0;
+  /// They change when SQLite begins it anew (file format, section 4.1).
+  std::array<char, 8> salts{};
+  /// It does not begin as a log: it was emptied behind the back of those who
+  /// write it, and what they add nobody can read.
+  bool headless = false;
+};
 
-/// Whether the log begins as one. False for one that was emptied behind the
-/// back of those who write it: what they add to it nobody can read. Costs three
-/// calls of the system.
-bool log_has_head(const std::string& wal);
+/// `log` is open for reading. Costs two calls of the system.
+log_state look_at_log(int log);
+
+/// It became shorter, and SQLite, which begins it anew or empties it then, did
+/// not do that.
+bool was_cut(const log_state& before, const log_state& now);
 
 }  // namespace riffle::storage
