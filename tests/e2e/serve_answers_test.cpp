@@ -24,7 +24,7 @@ tool = "glob"
 arguments = { pattern = "*.toml" }
 [[steps.calls]]
 tool = "write"
-arguments = { path = "note.txt", content = "hello" }
+arguments = { path = "note.txt", content = "hello {{task}}" }
 [[steps]]
 text = "Done."
 )";
