@@ -25,6 +25,11 @@ bool stands_before(const core::shell_word& x) {
          core::matches_any("builtin time command exec", x.text);
 }
 
+/// Behind any other word `for` is but a word.
+bool stands_before_loop(const core::shell_word& x) {
+  return core::is_reserved(x) || (!x.quoted && x.text == "time");
+}
+
 bool steps_in_shell(const core::shell_word& x) {
   return x.text == "cd" || x.text == "pushd";
 }
@@ -181,7 +186,7 @@ class folder_walk {
     for (auto i = line_.parts.size(); i-- > 0;) {
       const auto& x = line_.parts[i];
       ends_[i] = open += std::ranges::count_if(x, ends);
-      const auto head = std::ranges::find_if_not(x, stands_before);
+      const auto head = std::ranges::find_if_not(x, stands_before_loop);
       const bool begins =
           std::any_of(x.begin(), head, is_bare("while until")) ||
           (head != x.end() && is_bare("for select")(*head));

@@ -60,10 +60,13 @@ std::optional<shell_line> follow(const shell_line& line, const led_words& led) {
   for (const auto& part : line.parts) {
     std::size_t ways = 1;
     std::size_t words = 0;
+    std::size_t torn = 0;
     for (const auto& word : part) {
       const auto to = led.to.find(word.text);
       if (to == led.to.end()) continue;
       ways = std::max(ways, to->second.size());
+      // Which goes with which nobody knows.
+      if (to->second.size() > 1 && ++torn > 1) return shell_line{{}, false};
       ++words;
     }
     for (std::size_t i = 0; i < ways; ++i) {

@@ -61,13 +61,14 @@ bool mentions(std::string_view text, const command_pattern& rule) {
       text.find("/dev/fd/") != text.npos)
     return true;
   bool at_command = true;
+  bool in_list = false;  // of commands
   while (!text.empty()) {
     const auto begin = static_cast<std::size_t>(
         std::ranges::find_if(text, is_part) - text.begin());
     const auto between = text.substr(0, begin);
-    at_command =
-        at_command || between.find_first_of("=!") != std::string_view::npos ||
-        between.find_first_of(shell_operators) != std::string_view::npos;
+    in_list = in_list || between.find_first_of(shell_operators) != between.npos;
+    at_command = at_command || between.find_first_of("=!") != between.npos ||
+                 between.find_first_of(shell_operators) != between.npos;
     text.remove_prefix(begin);
     const auto end = static_cast<std::size_t>(
         std::ranges::find_if_not(text, is_part) - text.begin());
@@ -75,7 +76,10 @@ bool mentions(std::string_view text, const command_pattern& rule) {
     if (end > 0 && (rule.may_name(word) || (at_command && runs_others(word))))
       return true;
     text.remove_prefix(end);
-    if (at_command && !text.empty() && matches_any(". source eval trap", word))
+    // Not a title's "source of truth".
+    const bool odd = text.find_first_of("$`|<>/\\") != text.npos;
+    if (at_command && !text.empty() && (in_list || odd) &&
+        matches_any(". source eval trap", word))
       return true;
     at_command = at_command && (is_reserved({std::string{word}}) ||
                                 matches_any("command builtin exec", word));

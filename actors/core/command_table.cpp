@@ -131,7 +131,7 @@ constexpr auto rows = std::to_array<command_row>({
      .reason = "some options name programs"},
     {.names = "npm npx pnpm yarn",
      .what = runs::if_told,
-     .words = "-*e* -*z* -*c* -p* --config --call --exec --package --browser "
+     .words = "-*e* -*z* -*c* --config --call --exec --browser "
               "--viewer --script-shell --shell --editor --node-options "
               "explo*",
      .named = true,
@@ -145,8 +145,17 @@ constexpr auto rows = std::to_array<command_row>({
      .reason = "some options name programs"},
     {.names = "curl",
      .what = runs::if_told,
-     .words = "-*K* --config --proto-default *{*//* *[*//*",
-     .reason = "a file may hold its options; runs nothing"},
+     .words = "-*K* --config --proto-default *{*//* *[*//* -T* -?T* -??T* "
+              "--upl*",
+     .reason = "a file may hold its options, patterns of names what it sends"},
+    {.names = "ar",
+     .what = runs::if_told,
+     .words = "-*M* @*",
+     .reason = "what it reads may name files"},
+    {.names = "objcopy strip",
+     .what = runs::if_told,
+     .words = "@*",
+     .reason = "a file may hold its options"},
     {.names = "test [",
      .what = runs::if_told,
      .words = "-v -R",

@@ -28,7 +28,7 @@ bool is_number(const shell_word& x) {
          x.text.find_first_not_of("0123456789") == std::string::npos;
 }
 
-/// Words that mean themselves although they are made of pattern characters.
+/// Words that mean themselves, though made of pattern characters.
 bool is_sign(const shell_word& x) {
   constexpr std::array<std::string_view, 8> signs = {"!", "{",  "}", "{}",
                                                      "[", "[[", "]", "]]"};
@@ -53,13 +53,13 @@ bool is_simple_parameter(std::string_view x) {
 }
 
 constexpr std::string_view count = "$(nproc)";
-
-/// Whether the line has it, and says nothing else of it.
+/// Whether no function of the line can have its name.
 bool only_counts(std::string_view line) {
-  auto i = line.find("nproc");
-  while (i != line.npos && i > 1 && line.substr(i - 2).starts_with(count))
-    i = line.find("nproc", i + 1);
-  return i == line.npos;
+  constexpr std::string_view odd = "(\\`";
+  auto i = line.find_first_of(odd);
+  for (; i > 0 && i != line.npos && line.substr(i - 1).starts_with(count);)
+    i = line.find_first_of(odd, i + 1);
+  return i == line.npos && line.find("function") == line.npos;
 }
 
 class scanner {
@@ -180,7 +180,7 @@ class scanner {
     if (c == '(') {
       // Arithmetic; patterns and arrays, which are one word.
       if (next_is("((") || (s.in_word && peek(1) != ')')) return give_up();
-      const auto next = line_.find_first_not_of(" \t\n", at_ + 1);
+      const auto next = line_.find_first_not_of(" \t\n\\", at_ + 1);
       if (next != std::string_view::npos && line_[next] == ')')
         out_.functions = true;
       ++s.parentheses;
@@ -341,18 +341,16 @@ class scanner {
     ++at_;
   }
 
-  /// `$(nproc)` and `$((1+2))`: numbers. 0: it is something else.
-  [[nodiscard]] std::size_t end_of_number() const {
-    if (counts_ && next_is(count)) return at_ + count.size();
-    if (!next_is("$((")) return 0;
-    const auto end = line_.find_first_not_of("0123456789+-*/% ", at_ + 3);
-    const auto rest = line_.substr(std::min(end, line_.size()));
-    return rest.starts_with("))") ? end + 2 : 0;
+  /// `-j$(nproc)`: a number, which is no part of a name. 0: it is not that.
+  [[nodiscard]] std::size_t end_of_number(const state& s) const {
+    if (!counts_ || s.word.text != "-j" || !next_is(count)) return 0;
+    const auto end = at_ + count.size();
+    return end == line_.size() || is_in(" \t\n;&|\"", line_[end]) ? end : 0;
   }
 
   void dollar(state& s, int depth, bool in_quotes) {
-    if (const auto end = end_of_number(); end > 0) {
-      if (peek(2) != '(') out_.parts.push_back({shell_word{"nproc"}});
+    if (const auto end = end_of_number(s); end > 0) {
+      out_.parts.push_back({shell_word{"nproc"}});
       at_ = end;
       s.in_word = true;
       return put(s, '1');
@@ -364,7 +362,8 @@ class scanner {
       if (peek(2) == '(') return give_up();
       put(s, '$');
       at_ += 2;
-      return list(depth + 1);
+      list(depth + 1);
+      return put(s, ')');
     }
     if (next == '{') {
       const auto end = line_.find('}', at_);
@@ -372,7 +371,8 @@ class scanner {
           !is_simple_parameter(line_.substr(at_ + 2, end - at_ - 2)))
         return give_up();
       at_ = end + 1;
-      return put(s, '$');
+      put(s, '$');
+      return put(s, '}');
     }
     ++at_;
     put(s, '$');

@@ -118,6 +118,35 @@ TEST_CASE("a person finishes what was interrupted, then starts the next run") {
         !yes);
 }
 
+TEST_CASE(
+    "who stops what was offered first hears that the rest was not begun") {
+  if (!testing::has_terminals()) return testing::skip(testing::no_terminals);
+  const place x;
+  terminal_program next{x.folder.path(), {"run", "second"}, 100};
+  REQUIRE(next.read_next("ne[v]er > "));
+  next.type("y\n");
+  REQUIRE(next.read_next("[s]top, [?] > "));
+  next.type("\x03");
+  REQUIRE(next.read_next("What you asked for now was not begun."));
+  CHECK(next.finish() == 130);
+}
+
+TEST_CASE("into a file goes the answer that was asked for alone") {
+  if (!testing::has_terminals()) return testing::skip(testing::no_terminals);
+  const place x;
+  terminal_program next{x.folder.path(),
+                        {"-c", "\"$0\" run second --approve all > out; cat out",
+                         terminal_program::built().string()},
+                        100,
+                        "xterm",
+                        "",
+                        "/bin/sh"};
+  REQUIRE(next.read_next("'riffle sessions resume s1' finishes it"));
+  REQUIRE(next.read_next("The end of it."));
+  CHECK(next.finish() == 0);
+  CHECK(x.text_of("out") == "The end of it.\n");
+}
+
 TEST_CASE("a window that is closed at the question starts nothing") {
   if (!testing::has_terminals()) return testing::skip(testing::no_terminals);
   const place x;

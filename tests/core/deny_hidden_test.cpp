@@ -127,4 +127,31 @@ TEST_CASE("what looks like a free line may be another one") {
         "find . \\( -delete \\)", "find . -exec rm {} \\;", "git mv bin x",
         "git add /usr/bin", "du --files0-from=bin", "cp bin x",
         "find /usr/bin -type f"});
+  hold({"./l$((3+4)) canary", "cat l$((3+4)) > y", "i$((386))",
+        "linux$((64)) x", "./l$(nproc) canary", "$(nproc) canary",
+        "npr\\\noc() { echo rm; }; $(nproc) canary",
+        "npr\\\noc() { echo 4 SHELL=./x; }; make -j$(nproc)",
+        "function nproc { echo 4 SHELL=./x; }; make -j$(nproc)",
+        "curl -s -T '/usr/bin/r[m-m]' file:///tmp/y",
+        "curl -sT '{l,notes}' file:///tmp/", "curl --upload '{l,x}' x",
+        "ar -M <<'EOF'\nADDMOD /usr/bin/rm\nEOF", "objcopy @i"});
+  CHECK(is_held("python$((1+2)) s.py", "python3 *"));
+  CHECK(is_held("cat ${a}m > y"));
+  CHECK(is_held("cat $(echo /bin/r)m > y"));
+}
+
+TEST_CASE("the name of a variable is no end of a file's, a title no command") {
+  const auto is_free = [](std::string_view x, const std::string& rule) {
+    CAPTURE(x, rule);
+    CHECK_FALSE(is_held(x, rule));
+  };
+  is_free("for m in a b; do cat $m; done", "rm *");
+  is_free("cat \"logs/$m\"", "rm *");
+  is_free("for t in a b; do cat $t; done", "git push*");
+  is_free("cat \"$manifest\"", "rm*");
+  is_free("du -sk \"$d\"", "dd *");
+  is_free("npx tsc -p tsconfig.json", "rm *");
+  is_free("yarn tsc -p .", "rm *");
+  is_free("gh pr create --title \"source maps\" --body \"x\"", "rm *");
+  is_free("gh issue list --search \"trap errors\"", "rm *");
 }

@@ -113,7 +113,11 @@ TEST_CASE("a word is looked at from each folder, wherever it stands") {
            "ls() { ./k ../c; }; cd s?b; ls", "ls() { ./k ../c; }; ls; cd s?b",
            "for i in 1 2; do ./k; cd s?b; echo for; done",
            "for i in 1 2; do ./k ../c; cd s?b; case x in for) ;; esac; done",
-           "'cd' s?b; ./k", "ls() { cat \"$1\"; }; ls /proc/self/cwd/l > y",
+           "for i in 1 2 3; do ./k ../c; cd sub; X=1 for; done",
+           "for i in 1 2 3; do ./k ../c; cd sub; command for; done",
+           "while ! ./k ../c; do cd sub || break; X=1 until; done",
+           "ls ( \\\n) { ./k ../c; }; cd s?b; ls", "'cd' s?b; ./k",
+           "ls() { cat \"$1\"; }; ls /proc/self/cwd/l > y",
            "cmake -E chdir sub ./k ../c"}) {
     CAPTURE(line);
     CHECK(x.holds(line));

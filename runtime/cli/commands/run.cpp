@@ -75,7 +75,7 @@ int execute(const run_command& x, console& io) {
       *rt, {x.common, x.show, *settings, stdin_is_taken}, signals, room, io);
   if (room.status()) return *room.status();
   if (first == interrupted_by_user || signals.asked_to_stop())
-    return interrupted_by_user;
+    return not_begun(io);
   room.finish_with({});
   const auto started = start_with_room(room, signals, [&](auto stop) {
     request->stop = std::move(stop);

@@ -119,6 +119,11 @@ int finish_run(left_run left, const next_work& x, interrupts& signals,
 
 }  // namespace
 
+int not_begun(console& io) {
+  io.say("What you asked for now was not begun.\n");
+  return interrupted_by_user;
+}
+
 int finish_first(runtime& rt, const next_work& x, interrupts& signals,
                  room_wait& room, console& io) {
   if (x.common.level == verbosity::quiet) return completed;
@@ -134,7 +139,9 @@ int finish_first(runtime& rt, const next_work& x, interrupts& signals,
   auto keyboard = open_keyboard(x.stdin_is_taken);
   const auto by = service::configuration_of(*left).file;
   const bool other = !by.empty() && by != x.settings.file;
-  if (!keyboard || x.common.output != output_kind::text || other) {
+  const bool shown =
+      x.common.output == output_kind::text && io.out.is_terminal();
+  if (!keyboard || !shown || other) {
     io.complain(what + " 'riffle sessions resume " +
                 (volley.empty() ? left->session.value : volley) +
                 "' finishes it" + (other ? ", by " + safe_line(by, 4096) : ""));

@@ -49,11 +49,15 @@ struct next_work {
   std::function<int(const run&)> shows = {};
 };
 
+/// Says that what somebody was to begin behind it was not begun; the status.
+int not_begun(console& io);
+
 /// Before `run` starts its tasks, and at the beginning of `chat`: a run that a
 /// crash interrupted in this folder, or the volley that it belongs to, is
 /// offered at a terminal, and finished first if the person wants it; so is a
 /// volley that was killed while its tasks waited for their next run. Without a
-/// terminal one line says how to finish it. Returns the exit status of what was
+/// terminal, or where its answer would stand in a file before another one, one
+/// line says how to finish it. Returns the exit status of what was
 /// finished.
 int finish_first(runtime& rt, const next_work& x, interrupts& signals,
                  room_wait& room, console& io);

@@ -277,7 +277,7 @@ int execute(const volley_command& x, console& io) {
       *rt, {common, x.each.show, *settings, stdin_is_taken}, signals, room, io);
   if (room.status()) return *room.status();
   if (first == interrupted_by_user || signals.asked_to_stop())
-    return interrupted_by_user;
+    return not_begun(io);
   room.finish_with({});
   tell_limits(*request, *settings, common, io);
   auto started = with_room(room, [&] { return rt->start_volley(*request); });
