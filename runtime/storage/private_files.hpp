@@ -22,8 +22,8 @@ void make_files_private(const std::filesystem::path& data_dir);
 /// stand there.
 std::optional<error> find_wrong_kind(const std::filesystem::path& database);
 
-/// Why the database is not here although its log has commits. SQLite takes a log
-/// away whose file is new, and with it what a killed process left there.
+/// Why the database is not here although its log has commits. SQLite takes a
+/// log away whose file is new, and with it what a killed process left there.
 std::optional<error> find_lost_file(const std::filesystem::path& database);
 
 /// An empty database file with mode 0600, unless one is there: SQLite gives
