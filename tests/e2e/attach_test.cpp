@@ -90,9 +90,9 @@ TEST_CASE("what was shown is shown again, byte for byte, after kill -9") {
                      "photo.dat", "go"},
                     env_of(folder)};
     REQUIRE(server.wait_for_requests(4, std::chrono::seconds{60}));
-    killed = true;
     running.signal(SIGKILL);
     running.wait();
+    killed = true;  // not before: what is asked for last is not answered
     server.release();
     // They are the session's now.
     std::filesystem::remove(folder.path() / "photo.dat");
