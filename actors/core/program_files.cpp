@@ -17,11 +17,6 @@ bool is_choice(const shell_word& x, std::string_view name) {
          (x.kind == word_kind::glob || name.find_first_of("*?[") != name.npos);
 }
 
-bool is_name_part(char c) {
-  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-         (c >= 'A' && c <= 'Z');
-}
-
 /// What stands behind an expansion may be the end of the name (`${x}m`).
 bool may_end_in_name(const shell_word& x, const command_pattern& rule) {
   const auto end = x.text.find_last_of("$})");
@@ -29,7 +24,7 @@ bool may_end_in_name(const shell_word& x, const command_pattern& rule) {
   auto rest = std::string_view{x.text}.substr(end + 1);
   if (x.text[end] == '$')  // `$name`
     rest.remove_prefix(static_cast<std::size_t>(
-        std::ranges::find_if_not(rest, is_name_part) - rest.begin()));
+        std::ranges::find_if_not(rest, is_name) - rest.begin()));
   return rule.may_end_in(rest);
 }
 

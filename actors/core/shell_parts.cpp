@@ -18,11 +18,6 @@ bool is_in(std::string_view set, char c) {
   return set.find(c) != std::string_view::npos;
 }
 
-bool is_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-         (c >= '0' && c <= '9') || c == '_';
-}
-
 bool is_number(const shell_word& x) {
   return !x.quoted && !x.text.empty() && x.kind == word_kind::plain &&
          x.text.find_first_not_of("0123456789") == std::string::npos;
@@ -387,6 +382,11 @@ class scanner {
 };
 
 }  // namespace
+
+bool is_name(char c) noexcept {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+         (c >= '0' && c <= '9') || c == '_';
+}
 
 bool is_reserved(const shell_word& x) {
   constexpr std::array<std::string_view, 15> all = {

@@ -46,6 +46,9 @@ struct shell_line {
   bool operator==(const shell_line&) const = default;
 };
 
+/// What a variable's name is made of.
+bool is_name(char c) noexcept;
+
 /// A word after which a command stands, or nothing.
 bool is_reserved(const shell_word& x);
 

@@ -95,6 +95,14 @@ std::string shell_line(const std::vector<std::string>& arguments) {
   return line;
 }
 
+constexpr auto no_small_disk = "no tmpfs can be mounted here (unshare -rm)";
+
+/// `data`, where a tmpfs can be mounted.
+bool makes_small_disk(const work_folder& folder) {
+  const auto probe = "mkdir data && unshare -rm mount -t tmpfs none data";
+  return program{"/bin/sh", folder, {"-c", probe}}.wait().status == 0;
+}
+
 }  // namespace
 
 TEST_CASE("a write that fails is waited for; left, the run can be finished",
@@ -301,15 +309,7 @@ TEST_CASE("a disk that is really full is waited for, and the run goes on",
   const work_folder folder;
   http_server server{provider};
   prepare(folder, server);
-  const auto try_it =
-      program{"/bin/sh",
-              folder,
-              {"-c", "mkdir data && unshare -rm mount -t tmpfs none data"}}
-          .wait();
-  if (try_it.status != 0) {
-    skip("no tmpfs can be mounted here (unshare -rm)");
-    return;
-  }
+  if (!makes_small_disk(folder)) return skip(no_small_disk);
   // The journal fits, then the disk is filled to the last page.
   const bool from_the_start = GENERATE(true, false);
   CAPTURE(from_the_start);
@@ -360,31 +360,27 @@ TEST_CASE("a disk that is really full is waited for, and the run goes on",
 
 TEST_CASE("a volley stands still on a full disk, and goes on", "[torture]") {
   const work_folder folder;
-  const auto try_it =
-      program{"/bin/sh",
-              folder,
-              {"-c", "mkdir data && unshare -rm mount -t tmpfs none data"}}
-          .wait();
-  if (try_it.status != 0)
-    return skip("no tmpfs can be mounted here (unshare -rm)");
+  if (!makes_small_disk(folder)) return skip(no_small_disk);
+  const auto await = [](const std::string& file) {
+    return "timeout 30 sh -c 'until [ -e " + file + " ]; do sleep 0.05; done';";
+  };
   http_server server{[&](const http_request& request) {
     if (!tool_messages(request).empty())
-      return respond_sse(answer("It is done."));
-    return respond_sse(
-        calls({{"bash", {{"command", "sleep 0.2; echo one >> effects"}}}}));
+      return respond_sse(answer(std::string(20'000, 'x')));  // needs room
+    return respond_sse(calls(
+        {{"bash", {{"command", "echo one >> effects; " + await("full")}}}}));
   }};
   prepare(folder, server);
   std::vector<std::string> command{"run", "--approve", "all",  "--workers",
                                    "2",   "--output",  "json", "--"};
   for (int i = 0; i < 6; ++i) command.push_back("task " + std::to_string(i));
   const auto text =
-      "mount -t tmpfs -o size=3m none data; " +
+      "mount -t tmpfs -o size=3m none data; touch full; " +
       shell_line({"run", "first", "--approve", "all"}) +
-      " > first 2>&1; rm -f effects; " + shell_line(command) +
-      " > results 2> said & run=$!; n=0; "
-      "until [ -e effects ] || [ $n -gt 600 ]; do n=$((n + 1)); sleep 0.05; "
-      "done; dd if=/dev/zero of=data/filler bs=4096 2> /dev/null; sleep 3; "
-      "rm data/filler; wait $run; echo $? > status";
+      " > first 2>&1; rm -f effects full; " + shell_line(command) +
+      " > results 2> said & run=$!; " + await("effects") +
+      "dd if=/dev/zero of=data/filler bs=4096 2> /dev/null; touch full; "
+      "sleep 3; rm data/filler; wait $run; echo $? > status";
   const auto end =
       program{"/usr/bin/unshare", folder, {"-rm", "/bin/sh", "-c", text}}.wait(
           120s);
