@@ -99,8 +99,8 @@ bool terminal_program::read_until(const std::string& text) {
 namespace {
 
 /// Where `text` ends in `written`, from `begin` on. A status line that is drawn
-/// below a line on its way, between saving and restoring the cursor, stands
-/// within its words for nobody but who reads bytes.
+/// below a line on its way, between saving and restoring the cursor, and a
+/// title of the window stand within its words for nobody but who reads bytes.
 std::size_t end_of(const std::string& text, const std::string& written,
                    std::size_t begin) {
   const auto whole = written.find(text, begin);
@@ -114,6 +114,8 @@ std::size_t end_of(const std::string& text, const std::string& written,
   constexpr std::string_view restored =
       "\x1b"
       "8\x1b[J";
+  constexpr std::string_view title = "\x1b]2;";
+  constexpr std::string_view title_ends = "\x1b\\";
   const std::string_view all{written};
   std::string kept;
   std::vector<std::size_t> ends;  // in `written`, of each kept byte
@@ -121,10 +123,11 @@ std::size_t end_of(const std::string& text, const std::string& written,
     const auto rest = all.substr(at);
     if (rest.starts_with(room)) {
       at += room.size();
-    } else if (rest.starts_with(saved)) {
-      const auto end = all.find(restored, at);
+    } else if (rest.starts_with(saved) || rest.starts_with(title)) {
+      const auto last = rest.starts_with(saved) ? restored : title_ends;
+      const auto end = all.find(last, at);
       if (end == all.npos) break;
-      at = end + restored.size();
+      at = end + last.size();
     } else {
       kept += all[at];
       ends.push_back(++at);
