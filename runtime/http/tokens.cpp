@@ -5,7 +5,9 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstdlib>
 #include <fcntl.h>
+#include <optional>
 #include <stdexcept>
 #include <sys/stat.h>
 #include <system_error>
@@ -19,6 +21,7 @@
 #include "runtime/base/digest.hpp"
 #include "runtime/base/encoding.hpp"
 #include "runtime/base/unique_fd.hpp"
+#include "runtime/base/write_all.hpp"
 #include "runtime/storage/owner.hpp"
 
 namespace riffle::http {
@@ -75,15 +78,19 @@ expected<std::string> read_secret(const std::filesystem::path& file, int fd) {
   return text;
 }
 
-expected<std::string> write_secret(const std::filesystem::path& file, int fd) {
-  const auto text = make_secret();
-  const auto line = text + "\n";
-  if (::write(fd, line.data(), line.size()) !=
-          static_cast<ssize_t>(line.size()) ||
-      ::fsync(fd) != 0)
-    return file_error(
-        file, "cannot be written: " + std::generic_category().message(errno));
-  return text;
+/// Whole or not at all: under a name of its own until it is written. Whose came
+/// first is there, and stays.
+std::optional<error> write_secret(const std::filesystem::path& file) {
+  auto draft = file.string() + ".XXXXXX";
+  const unique_fd fd{::mkostemp(draft.data(), O_CLOEXEC)};
+  int why = fd ? write_all(fd.get(), make_secret() + "\n") : errno;
+  if (why == 0 && ::fsync(fd.get()) != 0) why = errno;
+  if (why == 0 && ::link(draft.c_str(), file.c_str()) != 0) why = errno;
+  if (fd) ::unlink(draft.c_str());
+  if (why == 0 || why == EEXIST) return {};
+  return error{errc::storage_unavailable, server_op,
+               file.string() + ": cannot be written: " +
+                   std::generic_category().message(why)};
 }
 
 }  // namespace
@@ -189,9 +196,8 @@ expected<std::string> secret_file(const std::filesystem::path& file) {
                               made.error().message +
                                   " (runtime.data_dir says where the server "
                                   "keeps what it needs)"}};
-  const unique_fd fresh{
-      ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
-  if (fresh) return write_secret(file, fresh.get());
+  if (::access(file.c_str(), F_OK) != 0 && errno == ENOENT)
+    if (auto failed = write_secret(file)) return unexpected{std::move(*failed)};
   const unique_fd there{::open(file.c_str(), O_RDONLY | O_CLOEXEC)};
   if (!there)
     return file_error(

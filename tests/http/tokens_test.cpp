@@ -3,9 +3,13 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "runtime/base/digest.hpp"
+#include "runtime/base/file_limit.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
 
@@ -86,6 +90,25 @@ TEST_CASE("a secret is made once, for nobody else") {
   struct ::stat about{};
   REQUIRE(::stat(file.c_str(), &about) == 0);
   CHECK((about.st_mode & 0777U) == 0600U);
+}
+
+TEST_CASE("a secret that there is no room for leaves nothing behind") {
+  const riffle::testing::temp_folder folder;
+  const auto file = folder.path() / "server" / "token";
+  // The limit cannot be taken back, nor is it to fall on others.
+  const auto child = ::fork();
+  if (child == 0) {
+    const rlimit limit{10, 10};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    riffle::outlive_file_limit();
+    const auto x = secret_file(file);
+    ::_exit(x ? 1 : x.error().code == errc::storage_unavailable ? 0 : 2);
+  }
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  CHECK(std::filesystem::is_empty(file.parent_path()));
+  CHECK(secret_file(file));
 }
 
 TEST_CASE("a secret that others can read is none") {
