@@ -15,4 +15,8 @@ namespace riffle {
 /// CAF's wrapping, "it was killed", else CAF's own words.
 [[nodiscard]] std::string describe_end(const caf::error& reason);
 
+/// Where the error comes from (`error::op`) that ends a run whose end another
+/// process asked for.
+inline constexpr const char* asked_elsewhere = "cancel_request";
+
 }  // namespace riffle

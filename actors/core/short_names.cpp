@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "messages/utf8.hpp"
-#include "runtime/base/fnv.hpp"
+#include "runtime/base/digest.hpp"
 
 namespace riffle::core {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "messages/turn.hpp"
-#include "runtime/base/fnv.hpp"
+#include "runtime/base/digest.hpp"
 
 namespace riffle::core {
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "actors/cancel_origin.hpp"
+#include "actors/end_reason.hpp"
 #include "actors/handler.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/storage/for_later.hpp"

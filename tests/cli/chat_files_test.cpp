@@ -3,7 +3,7 @@
 
 #include <sys/stat.h>
 
-#include "runtime/cli/terminal/completed_word.hpp"
+#include "runtime/cli/terminal/chat_prompt.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
 

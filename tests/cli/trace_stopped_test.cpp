@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a person is told of a run that somebody stopped elsewhere, and of calls
 // that were not written to their end.
-#include "actors/cancel_origin.hpp"
+#include "actors/end_reason.hpp"
 #include "runtime/cli/view/people_text.hpp"
 #include "tests/cli/told_run.hpp"
 #include "tests/support/catch.hpp"

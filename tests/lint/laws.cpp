@@ -11,6 +11,8 @@ namespace riffle::lint {
 namespace {
 
 constexpr int line_limit = 400;
+constexpr int short_header = 25;
+constexpr int many = 3;
 
 // The longest prefix wins, so actors/core stands before actors.
 constexpr std::array<std::pair<std::string_view, layer>, 15> layers{{
@@ -209,6 +211,30 @@ violations check_text(std::string_view path, std::string_view text) {
   if (is_cpp(path) && !text.ends_with('\n')) whole_file("ends within a line");
   if (is_cpp(path) && !path.starts_with("tests/") && !knows_its_caf(text))
     whole_file("uses inner parts of CAF and asserts no version of it");
+  return out;
+}
+
+violations check_short_headers(const std::map<std::string, std::string>& all) {
+  static const std::regex include{R"re(^#include "([^"]+)")re"};
+  std::map<std::string, int> users;
+  for (const auto& [path, text] : all) {
+    if (layer_of(path) == layer::outside) continue;
+    for_each_line(text, [&](int, std::string_view line) {
+      std::match_results<std::string_view::const_iterator> found;
+      if (std::regex_search(line.begin(), line.end(), found, include))
+        ++users[found.str(1)];
+    });
+  }
+  violations out;
+  for (const auto& [path, text] : all) {
+    if (!path.ends_with(".hpp") || layer_of(path) == layer::outside) continue;
+    if (std::ranges::count(text, '\n') >= short_header) continue;
+    const auto definitions = path.substr(0, path.size() - 3) + "cpp";
+    if (!all.contains(definitions) && users[path] < many)
+      out.push_back({path, 0,
+                     "is short, defines nothing elsewhere and has few users: "
+                     "it joins its neighbour"});
+  }
   return out;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,5 +44,10 @@ enum class layer : int {
 /// without a reason, paths of one machine, headers, inner parts of CAF.
 [[nodiscard]] violations check_text(std::string_view path,
                                     std::string_view text);
+
+/// A short header is the face of a file of definitions, or a rule that many
+/// share; else it joins its neighbour. `all`: text by path.
+[[nodiscard]] violations check_short_headers(
+    const std::map<std::string, std::string>& all);
 
 }  // namespace riffle::lint

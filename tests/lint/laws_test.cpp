@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tests/lint/laws.hpp"
 
+#include <map>
 #include <string>
 
 #include "tests/support/catch.hpp"
@@ -113,6 +114,25 @@ TEST_CASE("a file has 400 lines at most") {
   for (int i = 1; i < 400; ++i) text += "\n";
   CHECK(check_text("x.cpp", text).empty());
   CHECK(check_text("x.cpp", text + "\n").size() == 1);
+}
+
+TEST_CASE("a short header is the face of definitions, or has many users") {
+  const std::map<std::string, std::string> use{
+      {"tools/a.cpp", "#include \"tools/x.hpp\"\n"},
+      {"tools/b.cpp", "#include \"tools/x.hpp\"\n"},
+      {"tests/c.cpp", "#include \"tools/x.hpp\"\n"}};
+  auto all = use;
+  all["tools/x.hpp"] = std::string(24, '\n');
+  REQUIRE(check_short_headers(all).size() == 1);
+  CHECK(check_short_headers(all).front().path == "tools/x.hpp");
+  all["tools/x.cpp"] = "";
+  CHECK(check_short_headers(all).empty());
+  all.erase("tools/x.cpp");
+  all["tools/d.hpp"] = std::string(25, '\n') + "#include \"tools/x.hpp\"\n";
+  CHECK(check_short_headers(all).empty());
+  all = use;
+  all["tools/x.hpp"] = std::string(25, '\n');
+  CHECK(check_short_headers(all).empty());
 }
 
 TEST_CASE("a header says #pragma once, opens no namespace, ends its line") {

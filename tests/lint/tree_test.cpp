@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -82,6 +83,15 @@ TEST_CASE("every include of the tree keeps the dependency law") {
 
 TEST_CASE("every file of the tree keeps the text laws") {
   check_tree(&check_text);
+}
+
+TEST_CASE("every short header of the tree has its reason") {
+  const fs::path root{RIFFLE_SOURCE_DIR};
+  std::map<std::string, std::string> all;
+  for (const auto& file : sources(root)) all[file] = read(root / file);
+  const auto found = check_short_headers(all);
+  INFO(found.size() << " broken laws:" << render(found));
+  CHECK(found.empty());
 }
 
 TEST_CASE("who asks for the bench's help gets it, and no bench") {

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "runtime/base/text.hpp"
-#include "runtime/cli/terminal/completed_word.hpp"
 #include "runtime/cli/terminal/editor.hpp"
 #include "runtime/cli/terminal/erasure.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"

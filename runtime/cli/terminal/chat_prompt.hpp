@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -196,5 +197,11 @@ class chat_prompt {
   /// The last of what waits came without an end, see `kept_beside_questions`.
   bool open_ = false;
 };
+
+/// Tab puts a blank behind the name of a file that is whole: ":", which says
+/// which lines of it are meant, takes its place. `before`: what stood before
+/// the cursor when Tab was pressed as the last key; empty: it was not.
+void close_completed_word(line_editor& editor, std::string_view before,
+                          const key& typed);
 
 }  // namespace riffle::cli

@@ -2,6 +2,7 @@
 // What is typed in a conversation while a run works: a part of its prompt.
 #include <algorithm>
 #include <csignal>
+#include <string_view>
 #include <unistd.h>
 #include <utility>
 
@@ -9,10 +10,10 @@
 #include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/approval_dialog.hpp"
 #include "runtime/cli/terminal/chat_prompt.hpp"
-#include "runtime/cli/terminal/completed_word.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/cli/terminal/wrap_lines.hpp"
+#include "runtime/cli/view/chat_line.hpp"
 
 namespace riffle::cli {
 
@@ -66,6 +67,16 @@ std::string counted_lines(std::ptrdiff_t n, const char* where) {
 }
 
 }  // namespace
+
+void close_completed_word(line_editor& editor, std::string_view before,
+                          const key& typed) {
+  const bool closes =
+      typed.what == key_kind::text && typed.text.starts_with(':');
+  const auto now = std::string_view{editor.text()}.substr(0, editor.cursor());
+  if (closes && path_before(before).found && now != before &&
+      now.ends_with(' '))
+    editor.replace_before(1, {});
+}
 
 void chat_prompt::look() {
   if (plain_ || closed_ || mode_.now() != typing_mode::keys) return;

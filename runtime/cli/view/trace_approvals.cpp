@@ -3,7 +3,7 @@
 // the trace writer.
 #include <utility>
 
-#include "actors/cancel_origin.hpp"
+#include "actors/end_reason.hpp"
 #include "actors/tools/proposal_texts.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"

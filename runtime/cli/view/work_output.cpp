@@ -1,9 +1,27 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/view/work_output.hpp"
 
-#include "runtime/cli/terminal/leave_screen.hpp"
+#include "runtime/cli/terminal/screen.hpp"
+#include "runtime/cli/terminal/terminal_mode.hpp"
 
 namespace riffle::cli {
+
+namespace {
+
+/// What a second Ctrl-C does to the line of the cursor, now that it stands
+/// there.
+void leave_screen_at(cursor_place x) noexcept {
+  switch (x) {
+    case cursor_place::status: return leave_screen_with(leaving::erases);
+    case cursor_place::text: return leave_screen_with(leaving::ends_line);
+    case cursor_place::above_status:
+      return leave_screen_with(leaving::ends_line_erases);
+    case cursor_place::clean: break;
+  }
+  leave_screen_with(leaving::nothing);
+}
+
+}  // namespace
 
 void work_output::write(const screen_writes& all) {
   for (const auto& x : all) {
