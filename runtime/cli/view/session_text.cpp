@@ -94,9 +94,6 @@ std::string ago(wall_time then, wall_time now) {
           std::strftime(text.data(), text.size(), "%Y-%m-%d", &local)};
 }
 
-namespace {
-
-/// "2026-11-21 14:03", as clocks here show it.
 std::string local_time(wall_time x) {
   const auto seconds = static_cast<std::time_t>(x.us / 1'000'000);
   std::tm local{};
@@ -105,6 +102,8 @@ std::string local_time(wall_time x) {
   return {text.data(),
           std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M", &local)};
 }
+
+namespace {
 
 /// Of the volley or plan that the session belongs to; empty: none.
 std::string group_of(const session_summary& x) {

@@ -20,6 +20,9 @@ std::string short_id(const std::string& id);
 /// "3 min ago", "yesterday", "2026-11-21": local time.
 std::string ago(wall_time then, wall_time now);
 
+/// "2026-11-21 14:03", as clocks here show it.
+std::string local_time(wall_time x);
+
 /// "k3f9qz  3 min ago   completed    2 runs  its title", one line in columns,
 /// cut to the width of the terminal (0: none). The ending of an id that Riffle
 /// made is enough to name it.

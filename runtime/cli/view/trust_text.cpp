@@ -8,6 +8,7 @@
 #include "messages/utf8.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/diff_lines.hpp"
+#include "runtime/cli/view/session_text.hpp"
 #include "tools/builtin/files/line_diff.hpp"
 
 namespace riffle::cli {
@@ -108,7 +109,7 @@ std::string what_changed(const config::trust_state& x, bool whole) {
       x.before->text, x.text,
       {.before = "trusted", .after = "now", .most_bytes = room});
   auto out = "It was changed since you trusted it on " +
-             to_string(x.before->since) + ":\n";
+             local_time(x.before->since) + ":\n";
   for_each_line(diff.text, [&](std::string_view line) {
     out +=
         "│ " + std::string{line.substr(0, 1)} +
