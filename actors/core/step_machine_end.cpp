@@ -178,7 +178,7 @@ void step_machine::complete(std::string answer, bool own, step_effects& out,
   record(
       out,
       {events::final_answer{std::move(answer), progress_.step, progress_.usage,
-                            progress_.tool_calls, own && cut_off_},
+                            progress_.tool_calls, !answer_ && cut_off_},
        finished(events::run_status::completed, {}, now)},
       {}, true);
 }

@@ -209,7 +209,9 @@ with unless an option says otherwise. At a terminal you are asked about calls
 that need approval, unless --approve says what becomes of them; without one a
 run that was begun with --approve ask waits for 'riffle proposals'. Its events
 are shown from the beginning.
-Exit status: as 'riffle run'.)";
+Exit status: as 'riffle run': 0 completed, 1 the task failed, 2 usage or
+configuration, 3 completed, but calls were denied since nobody could be asked,
+124 time limit, 130 interrupted.)";
 
 inline constexpr auto events = R"(Examples:
   riffle events check run.jsonl

@@ -142,7 +142,9 @@ expected<void> server::impl::listen() {
   if (!failed) return {};
   return refused(x.address + ":" + std::to_string(x.port) +
                  " cannot be listened to: " + failed.message() +
-                 "; choose another port (server.listen)");
+                 (failed == asio::error::no_descriptors
+                      ? "; raise the limit (ulimit -n)"
+                      : "; choose another port (server.listen)"));
 }
 
 void server::impl::accept() {

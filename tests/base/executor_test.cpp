@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto timeout = riffle::testing::scaled(5s);
+constexpr auto timeout = riffle::testing::scaled(60s);
 
 // Jobs that meet: each waits until `n` are there.
 class meeting {

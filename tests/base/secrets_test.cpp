@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/base/secrets.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -183,6 +184,9 @@ TEST_CASE("a key that stays in the environment is given to no child") {
   ::setenv("RIFFLE_TEST_KEY", "sk-canary-that-stays", 1);
   CHECK(read_key("RIFFLE_TEST_KEY") == "sk-canary-that-stays");
   CHECK_FALSE(read_key("RIFFLE_TEST_NO_KEY"));
+  ::setenv("RIFFLE_TEST_OTHER", "stays", 1);
+  CHECK(std::ranges::count(environment_without_keys(),
+                           "RIFFLE_TEST_OTHER=stays") == 1);
   for (const auto& x : environment_without_keys())
     CHECK(x.find("canary-that-stays") == x.npos);
   ::setenv("RIFFLE_TEST_KEY", "short\n", 1);
@@ -192,6 +196,7 @@ TEST_CASE("a key that stays in the environment is given to no child") {
   CHECK(redact(std::string{"the key short is wrong"}) ==
         "the key *** is wrong");
   ::unsetenv("RIFFLE_TEST_KEY");
+  ::unsetenv("RIFFLE_TEST_OTHER");
 }
 
 TEST_CASE("no usual way to write a secret shows it") {

@@ -25,9 +25,11 @@ TEST_CASE("a completed run in which nobody could be asked is 3") {
 }
 
 TEST_CASE("the help of what runs tasks says what 3 means") {
-  for (const std::vector<std::string>& of : {std::vector<std::string>{"--help"},
-                                             {"run", "--help"},
-                                             {"plan", "--help"}}) {
+  for (const std::vector<std::string>& of :
+       {std::vector<std::string>{"--help"},
+        {"run", "--help"},
+        {"plan", "--help"},
+        {"sessions", "resume", "--help"}}) {
     auto text = testing::parsed<leave_command>(of).out;
     std::ranges::replace(text, '\n', ' ');
     CAPTURE(of);

@@ -103,7 +103,8 @@ TEST_CASE("ten thousand calls of a turn cost what each costs") {
   };
   const auto few = cost(many / 8);
   auto all = cost(many);
-  // Its worth is 1.5 s; a busy machine, whose caches others use, takes longer.
+  // A read's worth is 1.5 s in all, a write's (of what stands there already) 7;
+  // a busy machine, whose caches others use, takes longer.
   const double most = scaled(tool == "read" ? 5.0 : 30.0);
   for (int round = 1; round < 3 && all >= most; ++round)
     all = std::min(all, cost(many));

@@ -255,6 +255,7 @@ TEST_CASE("servers end well where something is missing") {
       INFO(end.err);
       check_ended(end);
       if (end.status != 0) CHECK_FALSE(end.err.empty());
+      CHECK(end.err.find("choose another port") == std::string::npos);
     }
   }
 }

@@ -139,6 +139,27 @@ TEST_CASE("an answer that the provider cut off does not look whole") {
   CHECK(last.at("data").value("truncated", false) == cut);
 }
 
+TEST_CASE("an answer that was cut off within its reasoning is told as cut") {
+  const auto reason = GENERATE(as<std::string>{}, "stop", "length");
+  const bool cut = reason == "length";
+  CAPTURE(reason);
+  const work_folder folder;
+  http_server server{[&](const http_request&) {
+    return respond_sse(
+        R"(data: {"choices":[{"index":0,"delta":{"reasoning_content":"hm"}}]})"
+        "\n\n" +
+        finish(reason) + done_mark);
+  }};
+  folder.configure(server.url("/v1"));
+  const auto shown = riffle::testing::riffle(folder, {"run", "go"});
+  CHECK(shown.out == "The model gave no answer.\n");
+  CHECK((shown.err.find("the answer was cut") != std::string::npos) == cut);
+  const auto lines =
+      riffle::testing::riffle(folder, {"run", "go", "--output", "jsonl"});
+  const auto last = of_type(checked_events(lines.out), "final_answer").at(0);
+  CHECK(last.at("data").value("truncated", false) == cut);
+}
+
 TEST_CASE("mutating calls are denied without approval, and the model is told") {
   const work_folder folder;
   http_server server{[](const http_request& request) {
