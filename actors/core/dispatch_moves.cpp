@@ -179,12 +179,14 @@ void dispatch_queue::stop_for(entry& x, drain_reason why, dispatch_effects& out,
   if (x.orphaned)
     return settle(x, still_at_work(x, "the runtime restarted the run"), out);
   if (was_cut(x)) return settle(x, cut_result(x), out);
-  const bool may_have_acted = x.attempt > 0 && x.call.eff == effect::mutating &&
-                              x.at != phase::committing;
-  if (may_have_acted)
+  // Of those that were handed over; what was moved came back as it was.
+  const auto given = x.attempt - (x.at == phase::committing ? 1 : 0) - x.moves;
+  const bool at_worker = x.at == phase::queued || x.at == phase::running;
+  if (given == 1 && at_worker)
     x.unbegun_error = drain_error(why, call_reach::unbegun, by);
-  const auto far =
-      may_have_acted ? call_reach::in_doubt : call_reach::cut_short;
+  const auto far = given == 0                       ? call_reach::unbegun
+                   : x.call.eff == effect::mutating ? call_reach::in_doubt
+                                                    : call_reach::cut_short;
   stop(x, outcome_of(why), drain_error(why, far, by), out, now);
 }
 

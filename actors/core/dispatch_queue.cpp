@@ -13,7 +13,7 @@ namespace {
 
 std::string told_reach(call_reach x) {
   switch (x) {
-    case call_reach::unbegun: return "; it did not begin";
+    case call_reach::unbegun: return std::string{was_not_begun};
     case call_reach::cut_short: return "; it did not run to its end";
     case call_reach::in_doubt: break;
   }
@@ -68,11 +68,11 @@ dispatch_effects dispatch_queue::on_call(tool_call call, time_point now) {
   }
   auto& x = add(std::move(call));
   if (draining_) {
-    settle(x,
-           failed(outcome::interrupted,
-                  drain_error(drain_reason::interrupted, call_reach::cut_short),
-                  0),
-           out);
+    settle(
+        x,
+        failed(outcome::interrupted,
+               drain_error(drain_reason::interrupted, call_reach::unbegun), 0),
+        out);
     finish_drain(out);
     return out;
   }

@@ -25,6 +25,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -358,10 +359,13 @@ class dispatch_queue {
   std::uint64_t late_ = 0;
 };
 
+/// What is said behind the reason of a call that ended before it was begun.
+inline constexpr std::string_view was_not_begun = "; it was not begun";
+
 /// How far a call came that ends before its time.
 enum class call_reach : std::uint8_t {
   unbegun,
-  cut_short,  ///< it may have begun, and changes nothing; or waited
+  cut_short,  ///< it was begun, and changes nothing
   in_doubt,   ///< it may have taken effect
 };
 

@@ -104,7 +104,52 @@ TEST_CASE("a call that never began is not said to have taken effect") {
   REQUIRE(letters(out) == "C");
   const auto& why = std::get<settle_call>(out.at(0)).result.err->message;
   CHECK((why.find("may have taken effect") != std::string::npos) == began);
-  CHECK((why.find("it did not begin") != std::string::npos) != began);
+  CHECK((why.find("it was not begun") != std::string::npos) != began);
+}
+
+TEST_CASE("what a stop keeps from its beginning is told as not begun") {
+  const auto why = [](const dispatch_effects& out) {
+    REQUIRE_FALSE(out.empty());
+    return std::get<settle_call>(out.at(0)).result.err->message;
+  };
+  const std::string not_begun = "the run was cancelled; it was not begun";
+  dispatch_queue x;
+  SECTION("behind another call") {
+    x.on_call(write(a), t0);
+    CHECK(why(x.on_drain(drain_reason::cancelled, t0)) == not_begun);
+  }
+  SECTION("before its intent is on record") {
+    x.on_call(write(a), t0);
+    x.on_gate(true, t0);
+    CHECK(why(x.on_drain(drain_reason::cancelled, t0)) == not_begun);
+  }
+  SECTION("while somebody is asked") {
+    auto call = write(a);
+    call.needs_approval = true;
+    x.on_call(call, t0);
+    x.on_gate(true, t0);
+    x.on_drain(drain_reason::cancelled, t0);
+    CHECK(why(x.on_decision(a, false, "withdrawn", t0)) == not_begun);
+  }
+  SECTION("a read that waits at its worker, which may have begun it") {
+    x.on_call(read(a), t0);
+    const bool began = GENERATE(true, false);
+    if (began) x.on_started(a, 1, t0);
+    x.on_drain(drain_reason::cancelled, t0);
+    call_result stopped;
+    stopped.how = outcome::cancelled;
+    CHECK(why(x.on_result(a, 1, stopped, 0, t0 + 1s)) ==
+          (began ? "the run was cancelled; it did not run to its end"
+                 : not_begun));
+  }
+  SECTION("one that came back from where it was to run") {
+    x.on_call(write(a), t0);
+    x.on_gate(true, t0);
+    x.on_intent_committed(a, 1, t0);
+    x.on_cancel(a, t0);
+    const auto out = x.on_moved(a, 1, t0, {errc::cancelled, "test", "moved"});
+    CHECK(why(out) == "this call was cancelled; it was not begun");
+  }
 }
 
 TEST_CASE("what ends a call keeps its words where they end like doubt") {

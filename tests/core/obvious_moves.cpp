@@ -239,11 +239,14 @@ void obvious_queue::settle(entry& x, call_result result, dispatch_effects& out,
 void obvious_queue::stop_for(entry& x, drain_reason why, dispatch_effects& out,
                              time_point now) {
   if (settle_if_cut(x, out)) return;
-  const bool may_have_acted = x.attempt > 0 && x.call.eff == effect::mutating &&
-                              x.at != phase::committing;
-  if (may_have_acted) x.unbegun_error = drain_error(why, call_reach::unbegun);
-  const auto far =
-      may_have_acted ? call_reach::in_doubt : call_reach::cut_short;
+  auto given = x.attempt;
+  if (x.at == phase::committing) --given;
+  const bool at_worker = x.at == phase::queued || x.at == phase::running;
+  if (at_worker && given == 1)
+    x.unbegun_error = drain_error(why, call_reach::unbegun);
+  auto far = call_reach::cut_short;
+  if (x.call.eff == effect::mutating) far = call_reach::in_doubt;
+  if (given == 0) far = call_reach::unbegun;
   stop(x, outcome_of(why), drain_error(why, far), out, now);
 }
 

@@ -36,11 +36,11 @@ dispatch_effects obvious_queue::on_call(tool_call call, time_point now) {
   ++open_;
   auto& x = calls_.back();
   if (draining_) {
-    settle(x,
-           failed(outcome::interrupted,
-                  drain_error(drain_reason::interrupted, call_reach::cut_short),
-                  0),
-           out);
+    settle(
+        x,
+        failed(outcome::interrupted,
+               drain_error(drain_reason::interrupted, call_reach::unbegun), 0),
+        out);
     finish_drain(out);
     return out;
   }
