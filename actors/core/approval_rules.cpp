@@ -126,13 +126,17 @@ judgement judge_led_call(const rule_subject& subject, approval_policy base,
   std::optional<approval_policy> decided;
   for (const auto& rule : rules) {
     auto how = match_of(rule, seen);
-    if (how == match::overrides) return {approval_policy::deny, {}};
+    if (how == match::overrides)
+      return {approval_policy::deny, {}, rule.pattern};
     if (decided && seen.sure) continue;
     // Another part of the line was asked about: it does not speak for this.
     if (decided && how == match::yes) how = match::doubt;
     if (how == match::yes) {
       decided = rule.policy;
-      if (*decided == approval_policy::deny) break;
+      if (*decided == approval_policy::deny) {
+        out.rule = rule.pattern;
+        break;
+      }
     }
     if (how != match::unsure && how != match::doubt) continue;
     out.policy = std::max(out.policy, approval_policy::ask);

@@ -30,6 +30,8 @@ struct judgement {
   /// The pattern of a `deny` rule that the call cannot be told apart from:
   /// then `policy` is `ask`, and nobody but a person may say yes.
   std::string in_doubt;
+  /// The pattern of the rule that denies; empty: none of them does.
+  std::string rule{};
 
   bool operator==(const judgement&) const = default;
 };

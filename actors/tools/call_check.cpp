@@ -66,8 +66,9 @@ expected<std::vector<std::string>> keys_of(const tools::tool& tool,
 
 }  // namespace
 
-error denied_call(const std::string& tool) {
-  return {errc::approval_denied, tool_call_parser_op, kept_back_by_rule(tool)};
+error denied_call(const std::string& tool, const std::string& rule) {
+  return {errc::approval_denied, tool_call_parser_op,
+          kept_back_by_rule(tool, rule)};
 }
 
 error doubtful_call(const std::string& tool, const std::string& pattern) {
@@ -79,7 +80,7 @@ namespace {
 
 std::optional<error> refusal_of(const run_spec& spec, const std::string& tool,
                                 const call_policy& x) {
-  if (x.policy == core::approval_policy::deny) return denied_call(tool);
+  if (x.policy == core::approval_policy::deny) return denied_call(tool, x.rule);
   // Nobody reads what `--approve all` approves.
   if (!x.in_doubt.empty() && spec.approval == approve::all)
     return doubtful_call(tool, x.in_doubt);

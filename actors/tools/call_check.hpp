@@ -14,7 +14,8 @@
 namespace riffle {
 
 /// What the model, or who decides, is told of a call that a rule denies.
-error denied_call(const std::string& tool);
+/// `rule`: its pattern, as far as it is known.
+error denied_call(const std::string& tool, const std::string& rule);
 
 /// The same, where only a person could tell that no rule denies it.
 error doubtful_call(const std::string& tool, const std::string& pattern);

@@ -125,6 +125,7 @@ expected<call_policy> policy_of(const tools::tool& tool,
   if (subject->shell && any_denies(rules))
     out.again = how.in_doubt.empty() ? "" : "may be " + how.in_doubt;
   out.in_doubt = std::move(how.in_doubt);
+  out.rule = std::move(how.rule);
   out.subject = std::move(*subject);
   return out;
 }

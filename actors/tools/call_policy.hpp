@@ -12,8 +12,9 @@ namespace riffle {
 /// What the configuration says about a call.
 struct call_policy {
   core::approval_policy policy = core::approval_policy::allow;
-  std::string in_doubt;  ///< see `core::judgement`
-  rule_subject subject;  ///< what was judged
+  std::string in_doubt{};  ///< see `core::judgement`
+  std::string rule{};      ///< the same
+  rule_subject subject;    ///< what was judged
   /// Of a command that a rule may deny by where links lead: it is judged once
   /// more when it begins, and a yes holds while this is the same.
   std::optional<std::string> again{};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "actors/tools/proposal_texts.hpp"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "messages/runtime_note.hpp"
@@ -11,6 +13,7 @@ namespace {
 
 constexpr std::string_view by_rule = "the configuration";
 constexpr std::string_view not_this_call = " does not allow this call of `";
+constexpr std::string_view named_rule = " (rule `";
 constexpr std::string_view in_doubt = "` cannot be told apart from what `deny ";
 
 bool is_by_rule(std::string_view why) {
@@ -37,12 +40,15 @@ std::string first_line(const std::string& text) {
 
 }  // namespace
 
-std::string kept_back_by_rule(std::string_view tool, std::string_view where) {
-  return std::string{by_rule}
-      .append(where)
-      .append(not_this_call)
-      .append(tool)
-      .append("`");
+std::string kept_back_by_rule(std::string_view tool, std::string_view rule,
+                              std::string_view where) {
+  auto out = std::string{by_rule}
+                 .append(where)
+                 .append(not_this_call)
+                 .append(tool)
+                 .append("`");
+  if (!rule.empty()) out.append(named_rule).append(rule).append("`)");
+  return out;
 }
 
 std::string kept_back_in_doubt(std::string_view tool,
@@ -70,6 +76,69 @@ std::string denial_text(const storage::decision_record& x) {
     case events::proposal_outcome::cancelled: break;
   }
   return withdrawn;
+}
+
+namespace {
+
+std::string_view behind(std::string_view text, std::string_view begin) {
+  const auto at = text.find(begin);
+  return at == text.npos ? std::string_view{} : text.substr(at + begin.size());
+}
+
+/// `call`: what stands behind the first '`'; `rule`: where its pattern begins.
+std::string named(std::string_view call, std::string_view rule) {
+  return std::string{"rule `"}
+      .append(rule.substr(0, rule.rfind('`')))
+      .append("` of tools.")
+      .append(call.substr(0, call.find('`')));
+}
+
+std::string rule_for_people(std::string_view why) {
+  const auto call = behind(why, not_this_call);
+  const auto rule = behind(call, named_rule);
+  if (!rule.empty()) return named(call, rule);
+  return std::string{why.substr(0, why.find(not_this_call))} +
+         " does not allow it";
+}
+
+/// Somebody did, and not a choice that was made ahead for all calls.
+std::string said_no(std::string_view by, std::string_view reason) {
+  auto out = by == "user" ? std::string{"you said no"}
+                          : std::string{by}.append(" said no");
+  return reason.empty() ? out : out.append(": ").append(reason);
+}
+
+bool is_nobody(std::string_view by) {
+  return by.empty() || by == "policy" || by == "riffle" ||
+         by.starts_with("-") || by.starts_with("/") ||
+         by.starts_with("always (");
+}
+
+}  // namespace
+
+std::string denial_for_people(std::string_view why, std::string_view by) {
+  if (why == nobody_there) return "nobody is there to decide";
+  if (why == not_allowed)
+    return by.starts_with("/") ? std::string{by} : "--approve none";
+  if (why == expired) return "nobody decided in time";
+  if (why == stale_reason)
+    return "it changed since it was shown; it is asked for again";
+  if (why == unseen_reason)
+    return "nothing shown could be compared; it is asked for again";
+  if (is_by_rule(why)) return rule_for_people(why);
+  if (is_in_doubt(why)) {
+    const auto call = behind(why, "`");
+    return named(call, behind(call, in_doubt)) + " may forbid it";
+  }
+  if (is_by_node(why)) return "its node asks for approval, and nobody did here";
+  constexpr std::string_view denied_by = "denied by ";
+  if (is_nobody(by) && why.starts_with(denied_by)) {
+    const auto who = why.substr(denied_by.size());
+    const auto end = std::min(who.find(": "), who.size());
+    return said_no(who.substr(0, end),
+                   who.substr(std::min(end + 2, who.size())));
+  }
+  return is_nobody(by) ? std::string{why.empty() ? by : why} : said_no(by, why);
 }
 
 std::string denial_advice(const error& why) {

@@ -18,8 +18,9 @@ inline constexpr const char* not_allowed =
     "this call needs approval, and this run approves none";
 
 /// Why a call is kept back by rules, of this process or (`where`: " of the
-/// node") of another.
-std::string kept_back_by_rule(std::string_view tool,
+/// node") of another. `rule`: the pattern of the one that denies; empty: it is
+/// not known, or none does and nothing is allowed by itself.
+std::string kept_back_by_rule(std::string_view tool, std::string_view rule = {},
                               std::string_view where = {});
 /// The same of a call that only a person could tell from what a rule denies.
 std::string kept_back_in_doubt(std::string_view tool, std::string_view pattern);
@@ -52,6 +53,11 @@ inline constexpr const char* expired = "nobody decided about this call in time";
 /// Why the call was not executed; empty if it was approved. One wording for a
 /// cause, whoever says no for it: by whom it was stands in the event.
 std::string denial_text(const storage::decision_record& x);
+
+/// The same, or the reason alone, for the person who watches, who may be the
+/// one that decided: "rule `rm *` of tools.bash", "you said no: use a copy",
+/// "/approve none". `by`: who decided, where it is known apart.
+std::string denial_for_people(std::string_view why, std::string_view by = {});
 
 /// What the model, and nobody else, is told behind that: how to go on. The
 /// only place that says so. Empty for other errors, and where a person gave a

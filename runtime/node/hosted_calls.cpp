@@ -213,7 +213,7 @@ std::optional<error> admit_call(tool_call& call, const tools::registry& own,
                       !policy->in_doubt.empty();
   if (denied)
     return error{errc::approval_denied, op,
-                 kept_back_by_rule(call.tool, " of the node")};
+                 kept_back_by_rule(call.tool, {}, " of the node")};
   if (policy->policy == core::approval_policy::ask && !call.needs_approval)
     return error{errc::approval_denied, op, kept_back_by_node(call.tool)};
   const auto& own_limits = settings.of(call.tool);

@@ -300,7 +300,7 @@ expected<changed_call_view> decisions::look_at(
   const auto how = policy_of(**tool, settings, checked->value);
   if (!how) return unexpected{how.error()};
   if (how->policy == core::approval_policy::deny)
-    return unexpected{denied_call(what.tool)};
+    return unexpected{denied_call(what.tool, how->rule)};
   auto would = preview_for_person(**tool, checked->value,
                                   settings.of(what.tool).workspace);
   if (!would) return unexpected{std::move(would.error())};

@@ -62,7 +62,8 @@ TEST_CASE("a cause has one wording, whoever denies for it") {
   CHECK(denial_text(x) == doubtful_call("bash", "rm *").message);
   CHECK_THAT(told(x.reason), Contains("say it more plainly"));
   for (const auto& why :
-       {kept_back_by_rule("bash"), kept_back_by_rule("bash", " of the node")}) {
+       {kept_back_by_rule("bash"), kept_back_by_rule("bash", "rm *"),
+        kept_back_by_rule("bash", {}, " of the node")}) {
     CHECK_THAT(why, !Contains("another form"));
     CHECK_THAT(told(why),
                EndsWith(why + "; do not try it again in another form"));

@@ -48,7 +48,8 @@ TEST_CASE("rules decide about a call's arguments") {
     CHECK(outcome_of(log) == "denied");
     CHECK(events_of(log, "approval_required").empty());
     CHECK(x.act->acted.empty());
-    CHECK(x.provider->requests.back().find("does not allow") !=
+    CHECK(x.provider->requests.back().find(
+              "does not allow this call of `act` (rule `{") !=
           std::string::npos);
   }
   SECTION("neither: the tool's policy") {

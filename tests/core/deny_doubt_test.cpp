@@ -314,8 +314,8 @@ TEST_CASE("patterns without a command of their own hold as well") {
 TEST_CASE("doubt has its words for the model, its answer from a person only") {
   CHECK(of("$X x", allow, no_rm) == judgement{ask, "rm *"});
   CHECK(of("$X x", ask, no_rm) == judgement{ask, "rm *"});
-  CHECK(of("$X x", deny, no_rm) == judgement{deny, {}});
-  CHECK(of("rm x", allow, no_rm) == judgement{deny, {}});
+  CHECK(of("$X x", deny, no_rm) == judgement{deny, {}, {}});
+  CHECK(of("rm x", allow, no_rm) == judgement{deny, {}, "rm *"});
   CHECK(of("sudo rm x", allow, no_rm) == judgement{deny, {}});
   // An `ask` rule in doubt is asked about; whoever says yes to all may.
   CHECK(of("time -p rm x", allow, {{"rm *", ask}}) == judgement{ask, {}});
