@@ -303,8 +303,24 @@ std::string_view reach_of_pattern(std::string_view pattern) {
     return "its words name no file outside of this folder, but it runs what "
            "the files here say by then, and that may do anything, anywhere";
   return has_subcommands(command)
-             ? "with any words that name no file outside of this folder"
-             : "with any words";
+             ? "its words name no file outside of this folder"
+             : "";
+}
+
+std::string words_of_pattern(std::string_view tool, std::string_view pattern) {
+  const auto quoted = [](std::string_view x) {
+    return std::string{"`"}.append(x).append("`");
+  };
+  const auto head = pattern.substr(0, pattern.size() - 1);
+  if (pattern.ends_with(" *"))
+    return "any " + quoted(head.substr(0, head.size() - 1)) +
+           ", whatever follows";
+  if (tool == "bash") return "any " + quoted(pattern) + " alone";
+  const bool all_below = pattern.ends_with("/*");
+  return std::string{"any "}
+      .append(tool)
+      .append(all_below ? " below " : " of ")
+      .append(all_below ? head : pattern);
 }
 
 bool always_matches(std::string_view pattern, const rule_subject& subject) {

@@ -39,8 +39,11 @@ std::string always_pattern(const rule_subject& subject);
 /// approved of it is bound to what the file holds.
 std::string script_of_line(std::string_view line);
 
-/// What a pattern covers beside what it says, for a person, without a full
-/// stop; empty: nothing.
+/// What a pattern covers, for a person: "any `git status`, whatever follows",
+/// "any write below docs/", "any edit of notes.md".
+std::string words_of_pattern(std::string_view tool, std::string_view pattern);
+
+/// What else there is to know of that, without a full stop; empty: nothing.
 std::string_view reach_of_pattern(std::string_view pattern);
 
 /// Whether `policy_of` would allow the call for a rule with this pattern; a

@@ -38,9 +38,9 @@ TEST_CASE("it is said why a command has no pattern") {
                       "command)\n"));
   CHECK_THAT(scopes("rm x"),
              Contains("  (no pattern: what follows rm can mean anything)\n"));
-  CHECK_THAT(
-      scopes("make test", "make *"),
-      Contains("  p  calls that match make *\n") && !Contains("no pattern"));
+  CHECK_THAT(scopes("make test", "make *"),
+             Contains("  p  any `make`, whatever follows\n") &&
+                 !Contains("no pattern"));
 }
 
 TEST_CASE("what a pattern lets run beside its words is said at the question") {
@@ -49,11 +49,13 @@ TEST_CASE("what a pattern lets run beside its words is said at the question") {
   auto about = a_call();
   about.tool = "bash";
   about.pattern = pattern;
+  const auto words = about.pattern.substr(0, about.pattern.size() - 2);
   approval_dialog x{about, {}};
   x.on_line("a");
   CHECK_THAT(x.prompt(),
-             Contains("  p  calls that match " + std::string{pattern} +
-                      "\n     its words name no file outside of this folder, "
+             Contains("  p  any `" + words +
+                      "`, whatever follows\n     its words name no file "
+                      "outside of this folder, "
                       "but it runs what the files\n     here say by then, and "
                       "that may do anything, anywhere\n"));
 }

@@ -236,13 +236,26 @@ TEST_CASE("what a pattern covers beside its words is told") {
     CAPTURE(x);
     CHECK(runs(x));
   }
-  for (const auto* x : {"git status *", "ls *", "find src *", "./dev test *"}) {
+  for (const auto* x : {"git status *", "find src *", "./dev test *"}) {
     CAPTURE(x);
     CHECK_FALSE(runs(x));
     CHECK_FALSE(reach_of_pattern(x).empty());
   }
-  for (const auto* x : {"docs/*", "notes.md", "date", "https://a.org/*", ""})
+  for (const auto* x :
+       {"ls *", "docs/*", "notes.md", "date", "https://a.org/*", ""})
     CHECK(reach_of_pattern(x).empty());
+}
+
+TEST_CASE("the reach of a pattern is said in words, alike for every tool") {
+  using core::words_of_pattern;
+  CHECK(words_of_pattern("bash", "git push *") ==
+        "any `git push`, whatever follows");
+  CHECK(words_of_pattern("own_shell", "ls *") == "any `ls`, whatever follows");
+  CHECK(words_of_pattern("bash", "date") == "any `date` alone");
+  CHECK(words_of_pattern("write", "docs/*") == "any write below docs/");
+  CHECK(words_of_pattern("edit", "notes.md") == "any edit of notes.md");
+  CHECK(words_of_pattern("fetch", "https://a.org/*") ==
+        "any fetch below https://a.org/");
 }
 
 TEST_CASE("the pattern of a file is its folder, of an address its host") {

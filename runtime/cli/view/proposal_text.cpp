@@ -101,13 +101,15 @@ std::string whole_text(const service::proposal_view& view, wall_time now) {
   append_member(out, "session:  ", safe_line(x.what.session.value, 128));
   append_member(out, "folder:   ", safe_line(x.what.folder, 500));
   const auto reach = std::string{core::reach_of_pattern(x.what.pattern)};
+  const auto covers = core::words_of_pattern(x.what.tool, x.what.pattern) +
+                      (reach.empty() ? reach : "; " + reach);
   if (x.what.can_always)
     append_member(out, "always:   ",
                   "call" +
                       (x.what.pattern.empty()
                            ? std::string{}
                            : ", pattern " + safe_line(x.what.pattern, 200) +
-                                 (reach.empty() ? "" : " (" + reach + ")")) +
+                                 " (" + safe_line(covers, 400) + ")") +
                       ", tool");
   append_member(out, "replaces: ", safe_line(x.what.replaces.value, 64));
   append_member(out, "now:      ", safe_line(by.value, 64));
@@ -135,7 +137,7 @@ std::string grant_text(const storage::grant_record& x, wall_time now) {
   switch (x.scope) {
     case always_scope::tool: covers = "every call"; break;
     case always_scope::pattern:
-      covers = "calls that match " + safe_line(x.what, 200);
+      covers = safe_line(core::words_of_pattern(x.tool, x.what), 200);
       break;
     default: covers = "this very call, " + this_call(x); break;
   }
