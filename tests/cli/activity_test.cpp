@@ -38,3 +38,34 @@ TEST_CASE("the time of a tool counts from when it began to work") {
   s.tick(45s);
   CHECK(s.picture.text().ends_with("⠋ Reading a — 2.0s\n"));
 }
+
+TEST_CASE("of a tool of one's own a row names it, and what it is about") {
+  const auto says = [](std::size_t columns, const std::string& progress = {}) {
+    cli::activity x;
+    const auto on = [&x](events::body body) {
+      event e;
+      e.body = std::move(body);
+      x.on(e);
+    };
+    events::tool_call made;
+    made.id = {"c"};
+    made.tool = "lookup_ticket";
+    made.title = "Using lookup_ticket: TICKET-4711-of-the-customer";
+    made.status = events::call_status::starting;
+    on(made);
+    events::tool_progress report;
+    report.id = made.id;
+    report.report.message = progress;
+    if (!progress.empty()) on(report);
+    return x.line(1s, columns);
+  };
+  CHECK(says(80) ==
+        "⠋ Using lookup_ticket: TICKET-4711-of-the-customer — 1.0s");
+  CHECK(says(50) == "⠋ lookup_ticket: TICKET-4711-of-the-custom… — 1.0s");
+  CHECK(says(40) == "⠋ lookup_ticket: TICKET-4711-of-… — 1.0s");
+  CHECK(says(80, "asks") ==
+        "⠋ Using lookup_ticket: TICKET-4711-of-the-customer (asks) — 1.0s");
+  // What it is about comes before how far it is.
+  CHECK(says(40, "the customer is looked up") ==
+        "⠋ lookup_ticket: TICKET-4711-of-… — 1.0s");
+}

@@ -51,14 +51,14 @@ TEST_CASE("the question shows what would happen, once") {
 }
 
 TEST_CASE("whether a question has room for all of what the call does") {
-  CHECK(plain().shows_all());
+  CHECK(plain().left_out().empty());
   auto long_one = a_write();
   long_one.preview = "@@ -0,0 +1,40 @@\n";
   for (int i = 0; i < 40; ++i) long_one.preview += "+line\n";
   const approval_dialog x{long_one, {.rows = 24}};
   CHECK_THAT(begin(x), Contains("([v]iew shows all)"));
-  CHECK_FALSE(x.shows_all());
-  CHECK(approval_dialog{long_one, {.rows = 60}}.shows_all());
+  CHECK_FALSE(x.left_out().empty());
+  CHECK(approval_dialog{long_one, {.rows = 60}}.left_out().empty());
 }
 
 TEST_CASE("colours of a diff are for those who have them") {
@@ -126,7 +126,7 @@ TEST_CASE("always is asked for its scope, which it names") {
   CHECK(x.prompt() ==
         "Always, without a question, for\n"
         "  c  calls with exactly these arguments\n"
-        "  p  calls that match docs/*\n"
+        "  p  any write below docs/\n"
         "  t  every call of write\n"
         "in this session; a capital letter: in every session of this folder.\n"
         "'riffle proposals always' lists it and takes it back.\n"

@@ -187,3 +187,31 @@ TEST_CASE("a text of several lines is shown as lines") {
   x.arguments = nlohmann::json{{"a: 1\npath", "/q"}}.dump();
   CHECK(pictured(x, 60).back() == R"(│ "a: 1\npath": "/q")");
 }
+
+TEST_CASE("a picture and what it left out are all of it, and nothing twice") {
+  const std::string tool = GENERATE("bash", "write", "own");
+  const std::size_t height = GENERATE(8, 24, 40, 200);
+  CAPTURE(tool, height);
+  std::vector<std::string> lines;
+  std::string all;
+  for (int i = 0; i < 60; ++i) {
+    lines.push_back("line " + std::to_string(i));
+    all += lines.back() + "\n";
+  }
+  auto x = a_command(all);
+  x.tool = tool;
+  x.preview = all;
+  if (tool != "bash") x.arguments = R"({"path":"a"})";
+  const picture_options options{.columns = 60, .rows = height};
+  auto seen = left_out_of_picture(x, false, options);
+  for (const auto& row : approval_picture(x, false, options))
+    if (const auto at = row.find("line "); at != row.npos)
+      seen += row.substr(at) + "\n";
+  for (const auto& line : lines) {
+    const auto at = ("\n" + seen).find("\n" + line + "\n");
+    CAPTURE(line);
+    REQUIRE(at != seen.npos);
+    CHECK(("\n" + seen).find("\n" + line + "\n", at + 1) == seen.npos);
+  }
+  CHECK(left_out_of_picture(x, false, options).empty() == (height == 200));
+}

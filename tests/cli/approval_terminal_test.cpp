@@ -86,7 +86,7 @@ TEST_CASE("a person sees the diff, says yes, and no with a reason") {
   CHECK(at.text_of("second.md").empty());
   const auto picture = picture_of(riffle);
   CHECK(has_text(picture,
-                 "[APPROVAL] write: denied by user: one file is enough\n"));
+                 "[TOOL] write ✗ denied: you said no: one file is enough\n"));
   CHECK(has_text(picture, "And: "));
   CHECK(has_text(picture.substr(picture.find("And: ")), "one file is enough"));
 }
@@ -142,7 +142,7 @@ TEST_CASE("always is asked once") {
   riffle.answer("a");
   REQUIRE(riffle.read_next("[b]ack > "));
   CHECK(at.text_of("notes.md") == "one\n");
-  CHECK(has_text(picture_of(riffle), "p  every write of notes.md\n"));
+  CHECK(has_text(picture_of(riffle), "p  any write of notes.md\n"));
   riffle.type("t");
   CHECK(riffle.finish() == 0);
   CHECK(at.text_of("notes.md") == "two\n");
@@ -241,7 +241,7 @@ TEST_CASE("another process decides while a question stands there") {
       at.folder.path(), {"proposals", "deny", id, "--reason", "not now"}, 200};
   CHECK(deny.finish() == 0);
   CHECK(has_text(deny.written(), "is denied by user"));
-  REQUIRE(riffle.read_next("denied by user: not now"));
+  REQUIRE(riffle.read_next("✗ denied: you said no: not now"));
   REQUIRE(riffle.read_next("second.md"));
   REQUIRE(riffle.read_next(prompt));
   terminal_program late{at.folder.path(), {"proposals", "approve", id}, 200};
@@ -273,7 +273,7 @@ TEST_CASE("what came of an answer is said before the next question") {
   const auto asked = riffle.written().find("Writing notes.md");
   const auto other = riffle.written().find("Writing second.md");
   CHECK(asked < other);
-  CHECK(riffle.written().find("[APPROVAL] write: denied by user") < other);
+  CHECK(riffle.written().find("[TOOL] write ✗ denied: you said no") < other);
   riffle.answer("y");
   CHECK(riffle.finish() == 0);
   CHECK(has_text(picture_of(riffle), "[TOOL] write: second.md"));

@@ -57,7 +57,7 @@ arguments = { command = "X=rm; $X junk" }
   SECTION("for all that follow") {
     at.type("/approve all\r");
     REQUIRE(at.read_next("From here calls run without a question"));
-    REQUIRE(at.read_next("denied by /approve all: this call of `bash` cannot"));
+    REQUIRE(at.read_next("denied: rule `rm *` of tools.bash may forbid it"));
     REQUIRE(at.read_next("It is done."));
     CHECK(here.has("junk"));
     // As where the run begins so.

@@ -283,8 +283,8 @@ TEST_CASE("who decides is changed beside a question, which that answers") {
     ask(at, "first", "[?] > ");
     at.type("/approve none\r");
     REQUIRE(at.read_next("calls that need your approval are denied"));
-    REQUIRE(at.read_next("denied by /approve none: this call needs"));
-    REQUIRE(at.read_next("denied by /approve none"));
+    REQUIRE(at.read_next("✗ denied: /approve none"));
+    REQUIRE(at.read_next("✗ denied: /approve none"));
     CHECK(at.written().find("Denied, /approve none") == std::string::npos);
     REQUIRE(at.read_next("You said: first"));
     CHECK(here.text_of("made").empty());

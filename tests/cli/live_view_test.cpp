@@ -302,9 +302,9 @@ TEST_CASE("progress shows beside titles that are too long") {
   CHECK(shows("\n  Running: " + std::string(21, 'x') +
               "… (3/10: linking all of it)\n"));
   CHECK(shows("\n  Running: " + std::string(47, 'y') + "…\n"));
-  // Where there is no room they share one line.
+  // Where there is no room the one that works longest is told.
   s.rows = 4;
-  CHECK(shows("2 tools: Running… (3/10: l…) · Running: yyyyyyyyy… — 0.5s"));
+  CHECK(shows("Running: " + std::string(29, 'x') + "… and 1 more — 0.5s"));
 }
 
 TEST_CASE("statistics tell cost, tools and retries") {

@@ -144,7 +144,7 @@ TEST_CASE("golden: a plan at 60 columns") {
   CAPTURE(middle, all);
   CHECK(middle == R"([PLAN] plan_01m87tmkd7y4t43dve6h175n0s, 3 steps
 [1/3] ✓ log: bash (0.1s, 1 call)
-[2/3] ▶ notes: Write release no…  ⠋ Running: make d… — 1.7s
+[2/3] ▶ notes: Write release …  ⠋ Running: make docs — 1.7s
       [TOOL] read: CHANGES.md (2 lines, 72 B) — 0.1s
 1/3 done — 2.2s
 )");

@@ -38,13 +38,13 @@ TEST_CASE("output that was shown as progress is not shown again") {
         "    \n"
         "    [2/3] b.cpp\n"
         "    …\n");
-  // Whatever was shown before that, a failure shows its end.
+  // Of what failed, too.
   on(made_call("bash", R"({"command":"make"})"));
   on(progress("no rule"));
   end.how = outcome::failed;
   end.truncated = false;
   end.output = "no rule";
-  CHECK(on(end).ends_with("\n    no rule\n"));
+  CHECK(on(end) == "[TOOL] bash: make ✗ failed — 0.0s\n");
 }
 
 TEST_CASE("what the line of a call has said is no status beside it") {
@@ -62,4 +62,56 @@ TEST_CASE("a line of progress stands for one line of the output") {
   auto end = its_end(outcome::ok, 1);
   end.output = "ok\nok\nok\n";
   CHECK(on(end) == "[TOOL] bash: make — 0.0s\n    ok\n    ok\n");
+}
+
+TEST_CASE("an excerpt of an output ends behind a word") {
+  told_run on{verbosity::verbose};
+  auto x = its_end(outcome::ok, 100);
+  x.truncated = true;
+  const auto shown = [&](const std::string& output) {
+    on(made_call("bash", R"({"command":"make"})"));
+    x.output = output;
+    const auto text = on(x);
+    return text.substr(text.find('\n') + 1);
+  };
+  CHECK(shown("one\ntwo words and ha") ==
+        "    one\n    two words and\n    …\n");
+  CHECK(shown("one\nha") == "    one\n    …\n");
+  const std::string word(50, 'x');
+  CHECK(shown("a " + word) == "    a " + word + "\n    …\n");
+}
+
+TEST_CASE("an excerpt that ends early says how many lines follow") {
+  told_run on{verbosity::verbose};
+  auto x = its_end(outcome::ok, 100);
+  x.truncated = true;
+  x.metadata = R"({"lines":40})";
+  const auto shown = [&](const std::string& output) {
+    on(made_call("read", R"({"path":"a"})"));
+    x.output = output;
+    const auto text = on(x);
+    return text.substr(text.find('\n') + 1);
+  };
+  CHECK(shown("one\ntwo\n") == "    one\n    two\n    … 38 more lines\n");
+  CHECK(shown("one\ntwo wor") == "    one\n    two\n    … 39 more lines\n");
+  x.metadata = R"({"lines":2})";
+  CHECK(shown("one\ntwo wor") == "    one\n    two\n    … 1 more line\n");
+  x.truncated = false;
+  std::string many;
+  for (int i = 0; i < 25; ++i) many += "x\n";
+  CHECK(shown(many).ends_with("    x\n    … 1 more line\n"));
+}
+
+TEST_CASE("what the line of a command says stands below it no second time") {
+  told_run on{verbosity::verbose};
+  on(made_call("bash", R"({"command":"make"})"));
+  auto x = its_end(outcome::failed, 100);
+  x.metadata = R"({"exit_code":2,"lines":1})";
+  x.output = "no rule\nexit status 2\n";
+  CHECK(on(x) == "[TOOL] bash: make (exit 2, 1 line) — 0.1s\n    no rule\n");
+  on(made_call("own", R"({"path":"a"})"));
+  x.metadata.clear();
+  x.err = error{errc::tool_execution_error, "own", "no such ticket"};
+  x.output = "looking\nno such ticket\n";
+  CHECK(on(x) == "[TOOL] own: a ✗ no such ticket — 0.1s\n    looking\n");
 }

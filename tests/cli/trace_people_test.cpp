@@ -99,7 +99,10 @@ TEST_CASE("a person reads why a call failed, not what the model is told") {
   auto x = its_end(outcome::failed, 0);
   x.err = error{errc::invalid_arguments, "edit",
                 "old_string is not in a.md; read the file"};
-  CHECK(all(x).find("read the file") != std::string::npos);
+  x.output = x.err->message;  // as events have it
+  all(made_call("edit", R"({"path":"a.md"})"));
+  CHECK(all(x) ==
+        "[TOOL] edit: a.md ✗ the text to replace was not found — 0.0s\n");
 }
 
 TEST_CASE("a stream that breaks is told once for each time") {
@@ -204,13 +207,17 @@ TEST_CASE("where the last lines of a command were cut a mark says so") {
     return text.substr(text.find('\n') + 1);
   };
   CHECK(lines_of(verbosity::normal) == "    …ing b\n    error\n");
+  CHECK(lines_of(verbosity::verbose) ==
+        "    … 6 lines before\n    ing b\n    error\n");
+  x.metadata = R"({"exit_code":2})";
   CHECK(lines_of(verbosity::verbose) == "    …\n    ing b\n    error\n");
+  x.metadata = R"({"exit_code":2,"lines":31})";
   x.output.clear();
   for (int i = 1; i <= 30; ++i) x.output += std::to_string(i) + "\n";
   CHECK(lines_of(verbosity::normal) ==
         "    26\n    27\n    28\n    29\n    30\n");
   const auto all = lines_of(verbosity::verbose);
-  CHECK(all.starts_with("    …\n    1\n    2\n"));
+  CHECK(all.starts_with("    … 2 lines before\n    1\n    2\n"));
   CHECK(all.ends_with("    30\n"));
 }
 
@@ -232,21 +239,40 @@ TEST_CASE("of what failed all is shown that was not, to who wants all") {
   CHECK(text.substr(text.find('\n') + 1) == rest);
 }
 
-TEST_CASE("an excerpt of an output ends behind a word") {
-  told_run on{verbosity::verbose};
-  auto x = its_end(outcome::ok, 100);
-  x.truncated = true;
-  const auto shown = [&](const std::string& output) {
-    on(made_call("bash", R"({"command":"make"})"));
-    x.output = output;
-    const auto text = on(x);
-    return text.substr(text.find('\n') + 1);
+TEST_CASE("the time of a run says how long it waited for its person") {
+  const auto ends = [](std::int64_t asked_s, verbosity level) {
+    trace_writer traces{{level, false, true, true}};
+    const auto at = [&](std::int64_t s, events::body body) {
+      event x;
+      x.at = {s * 1'000'000};
+      x.body = std::move(body);
+      return traces.on(x);
+    };
+    events::approval_required wanted;
+    wanted.proposal = {"prop_1"};
+    at(10, wanted);
+    wanted.proposal = {"prop_2"};
+    at(12, wanted);
+    events::approval_resolved yes;
+    yes.how = events::proposal_outcome::approved;
+    yes.proposal = {"prop_1"};
+    at(12, yes);
+    yes.proposal = {"prop_2"};
+    at(10 + asked_s, yes);
+    events::failure wish;
+    wish.err = {errc::cancelled, "run", "stopped by the user", false, {}};
+    at(80, wish);
+    events::run_finished end;
+    end.status = events::run_status::cancelled;
+    end.duration_ms = 80'000;
+    return at(80, end);
   };
-  CHECK(shown("one\ntwo words and ha") ==
-        "    one\n    two words and\n    …\n");
-  CHECK(shown("one\nha") == "    one\n    …\n");
-  const std::string word(50, 'x');
-  CHECK(shown("a " + word) == "    a " + word + "\n    …\n");
+  CHECK(ends(55, verbosity::normal) ==
+        "Stopped after 1m 20s, 55.0s of it waiting for you.\n");
+  CHECK(ends(55, verbosity::verbose)
+            .ends_with(" — 1m 20s, 55.0s of it waiting for you\n"));
+  CHECK(ends(2, verbosity::normal) ==
+        "Stopped after 1m 20s, 2.0s of it waiting for you.\n");
 }
 
 TEST_CASE("a run that did not complete says so at its end") {

@@ -48,6 +48,28 @@ TEST_CASE("a run that was stopped from another terminal says so, and no more") {
   }
 }
 
+TEST_CASE("what a stop kept from its beginning is told as not begun") {
+  for (const auto level : {verbosity::normal, verbosity::verbose}) {
+    told_run on{level};
+    const bool all = level == verbosity::verbose;
+    on(made_call("bash", R"({"command":"make"})"));
+    auto end = its_end(outcome::cancelled, 500);
+    end.err = error{errc::cancelled, "dispatch",
+                    "the run was cancelled; it was not begun"};
+    CHECK(on(end) == (all ? "[TOOL] bash: make ✗ not begun\n" : ""));
+    on(made_call("bash", R"({"command":"make"})"));
+    end.err->message =
+        "the run was cancelled; it may have taken effect, check before you "
+        "repeat it";
+    CHECK(on(end) == "[TOOL] bash: make ✗ stopped after 0.5s\n");
+    on(made_call("bash", R"({"command":"make"})"));
+    end.err->message = "this call was cancelled by ann; it was not begun";
+    CHECK(
+        on(end).starts_with("[TOOL] bash: make ✗ cancelled: this call was "
+                            "cancelled by ann; it was not begun"));
+  }
+}
+
 TEST_CASE("a call that was not written to its end is told by its file") {
   told_run on;
   auto call = made_call("write", "");

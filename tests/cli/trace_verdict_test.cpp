@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a line says of a decision, and of a call that waits for one.
+#include "actors/tools/proposal_texts.hpp"
 #include "runtime/cli/view/trace_writer.hpp"
 #include "tests/support/catch.hpp"
 
@@ -76,7 +77,7 @@ TEST_CASE("of what was approved here the line of its call says enough") {
   on(wanted);
   on.traces.approved_here(wanted.proposal);
   resolved.how = events::proposal_outcome::denied;
-  CHECK(on(resolved) == "[APPROVAL] bash ls: denied by user\n");
+  CHECK(on(resolved) == "[TOOL] bash: ls ✗ denied: you said no\n");
 }
 
 TEST_CASE("below its question an answer repeats nothing of it") {
@@ -97,14 +98,14 @@ TEST_CASE("below its question an answer repeats nothing of it") {
   call.arguments = wanted.arguments;
   const auto whole = "[CALL] bash {\"command\":\"touch a\"}\n";
   on(wanted);
-  on.traces.stands_asked(wanted.proposal);
+  on.traces.stands_asked(wanted.proposal, {});
   CHECK(on(resolved) == "[APPROVAL] bash: approved by user\n");
   CHECK(on(call).empty());
   // What was not asked about is told.
   CHECK(on(call) == whole);
   // Nobody has seen these arguments in a question.
   on(wanted);
-  on.traces.stands_asked(wanted.proposal);
+  on.traces.stands_asked(wanted.proposal, {});
   resolved.arguments = R"({"command":"touch b"})";
   CHECK(on(resolved) ==
         "[APPROVAL] bash touch b: approved by user, as changed\n");
@@ -142,7 +143,7 @@ TEST_CASE("what its question has shown stands below it no second time") {
   const std::string end = "[TOOL] write: a (+1 -0) — 0.0s\n";
   SECTION("a change that was approved") {
     on(wanted);
-    on.traces.stands_asked(wanted.proposal);
+    on.traces.stands_asked(wanted.proposal, {});
     on(resolved);
     CHECK(on(call).empty());
     CHECK(on(result) == end);
@@ -151,7 +152,7 @@ TEST_CASE("what its question has shown stands below it no second time") {
     resolved.arguments = R"({"path":"a","content":"y"})";
     call.arguments = resolved.arguments;
     on(wanted);
-    on.traces.stands_asked(wanted.proposal);
+    on.traces.stands_asked(wanted.proposal, {});
     on.traces.approved_here(wanted.proposal);
     on(resolved);
     CHECK(on(call).empty());
@@ -163,10 +164,23 @@ TEST_CASE("what its question has shown stands below it no second time") {
     result.how = outcome::denied;
     result.attempts = 0;
     on(wanted);
-    on.traces.stands_asked(wanted.proposal);
-    CHECK(on(resolved) == "[APPROVAL] write: denied by user\n");
+    on.traces.stands_asked(wanted.proposal, {});
+    CHECK(on(resolved) == "[TOOL] write ✗ denied: you said no\n");
     CHECK(on(call).empty());
-    CHECK(on(result) == "[TOOL] write: a ✗ denied\n");
+    CHECK(on(result).empty());
+  }
+  SECTION("but what it had no room for") {
+    on(wanted);
+    on.traces.stands_asked(wanted.proposal, "+y\n+z\n");
+    CHECK(on(resolved) ==
+          "[APPROVAL] write: approved by user\n"
+          "    … what the question had no room for:\n    +y\n    +z\n");
+    CHECK(on(call).empty());
+    CHECK(on(result) == end);
+    lines_of few;
+    few(wanted);
+    few.traces.stands_asked(wanted.proposal, "+y\n");
+    CHECK(few(resolved) == "[APPROVAL] write: approved by user\n");
   }
   SECTION("what nobody was asked about is told") {
     CHECK(on(call) == whole);
@@ -189,4 +203,123 @@ TEST_CASE("a call that waits for approval behind its run is no failure") {
                      "needs approval, proposal prop_1: it was not executed "
                      "and waits for a person's decision"};
   CHECK(on(result) == "[TOOL] write: a1.txt waits for approval\n");
+}
+
+TEST_CASE("-v of what /approve all approves tells what was not seen alone") {
+  lines_of on{verbosity::verbose};
+  events::approval_required wanted;
+  wanted.proposal = {"prop_1"};
+  wanted.id = {"call_1"};
+  wanted.tool = "write";
+  events::approval_resolved yes;
+  yes.how = events::proposal_outcome::approved;
+  yes.proposal = wanted.proposal;
+  yes.id = wanted.id;
+  yes.by = "/approve all";
+  on(wanted);
+  CHECK(on(yes).empty());
+  on(wanted);
+  on.traces.stands_asked(wanted.proposal, "+y\n");
+  CHECK(on(yes) == "    … what the question had no room for:\n    +y\n");
+}
+
+TEST_CASE("however a call is denied, one line of one shape says why") {
+  const auto* const by_whom = GENERATE("question", "result");
+  const bool asked = by_whom == std::string_view{"question"};
+  const auto says = [&](const std::string& by, const std::string& why,
+                        events::proposal_outcome how =
+                            events::proposal_outcome::denied) {
+    std::string both;
+    for (const auto level : {verbosity::normal, verbosity::verbose}) {
+      lines_of on{level};
+      events::approval_required wanted;
+      wanted.proposal = {"prop_1"};
+      wanted.id = {"call_1"};
+      wanted.tool = "bash";
+      wanted.arguments = R"({"command":"rm x"})";
+      storage::decision_record decided;
+      decided.how = how;
+      decided.by = by;
+      decided.reason = why;
+      std::string all;
+      if (asked) {
+        on(wanted);
+        all += on(events::approval_resolved{
+            wanted.proposal, wanted.id, how, by, why, {}});
+      }
+      events::tool_call call;
+      call.id = wanted.id;
+      call.tool = wanted.tool;
+      call.arguments = wanted.arguments;
+      call.status = events::call_status::not_started;
+      all += on(call);
+      events::tool_result end;
+      end.id = call.id;
+      end.tool = call.tool;
+      end.how = outcome::denied;
+      end.err = error{how == events::proposal_outcome::expired
+                          ? errc::approval_expired
+                          : errc::approval_denied,
+                      "test", denial_text(decided)};
+      end.output = end.err->message;
+      all += on(end);
+      const std::string command = "[CALL] bash {\"command\":\"rm x\"}\n";
+      CAPTURE(by, why, all);
+      const bool verbose = level == verbosity::verbose;
+      CHECK(all.starts_with(verbose ? command : ""));
+      if (verbose) all.erase(0, command.size());
+      if (verbose) CHECK(all == both);
+      both = all;
+    }
+    const std::string begin = "[TOOL] bash: rm x ✗ denied: ";
+    REQUIRE(both.starts_with(begin));
+    return both.substr(begin.size());
+  };
+  CHECK(says("user", "") == "you said no\n");
+  CHECK(says("user", "use a copy") == "you said no: use a copy\n");
+  CHECK(says("ann", "not today") == "ann said no: not today\n");
+  CHECK(says("policy", nobody_there) == "nobody is there to decide\n");
+  CHECK(says("policy", not_allowed) == "--approve none\n");
+  CHECK(says("policy", kept_back_by_rule("bash", "rm *")) ==
+        "rule `rm *` of tools.bash\n");
+  CHECK(says("policy", kept_back_by_rule("bash")) ==
+        "the configuration does not allow it\n");
+  CHECK(says("/approve all", kept_back_in_doubt("bash", "rm *")) ==
+        "rule `rm *` of tools.bash may forbid it\n");
+  CHECK(says("riffle", expired, events::proposal_outcome::expired) ==
+        "nobody decided in time\n");
+}
+
+TEST_CASE("a question that is outdated is told where none takes its place") {
+  for (const bool asks : {true, false}) {
+    trace_writer traces{{verbosity::normal, false, true, asks}};
+    event x;
+    events::approval_required wanted;
+    wanted.proposal = {"prop_1"};
+    wanted.id = {"call_1"};
+    wanted.tool = "write";
+    wanted.arguments = R"({"path":"a"})";
+    x.body = wanted;
+    traces.on(x);
+    x.body = events::approval_resolved{
+        wanted.proposal, wanted.id,    events::proposal_outcome::cancelled,
+        "riffle",        stale_reason, {}};
+    CHECK(traces.on(x) ==
+          (asks ? ""
+                : "[TOOL] write: a ✗ denied: it changed since it was shown; it "
+                  "is asked for again\n"));
+    // Then it runs.
+    events::tool_call call;
+    call.id = wanted.id;
+    call.tool = wanted.tool;
+    call.arguments = wanted.arguments;
+    x.body = call;
+    traces.on(x);
+    events::tool_result end;
+    end.id = call.id;
+    end.how = outcome::ok;
+    end.attempts = 1;
+    x.body = end;
+    CHECK(traces.on(x) == "[TOOL] write: a — 0.0s\n");
+  }
 }

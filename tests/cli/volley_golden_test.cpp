@@ -154,6 +154,25 @@ TEST_CASE("golden: a volley at 200 columns") {
 )");
 }
 
+TEST_CASE("golden: the rows of a volley name its own tools") {
+  const auto shown = [](std::size_t columns) {
+    stage x{columns};
+    x.show(x.view.begun(1, false, start, x.size));
+    x.call(1, "c1", "Using lookup_ticket: TICKET-4711-of-the-customer");
+    x.show(x.view.tick(start + 1s, x.size));
+    const auto all = x.picture.text();
+    return all.substr(0, all.find('\n'));
+  };
+  CHECK(shown(60) ==
+        "[2/3] ▶ Count the l…  ⠋ lookup_ticket: TICKET-4711-… — 1.0s");
+  CHECK(shown(80) ==
+        "[2/3] ▶ Count the lines o…  ⠋ lookup_ticket: "
+        "TICKET-4711-of-the-customer — 1.0s");
+  CHECK(shown(110) ==
+        "[2/3] ▶ Count the lines of every source file belo…  ⠋ Using "
+        "lookup_ticket: TICKET-4711-of-the-customer — 1.0s");
+}
+
 TEST_CASE("golden: a terminal that is resized while a volley runs") {
   for (const auto& [from, to] :
        {std::pair{200u, 60u}, {80u, 60u}, {60u, 200u}}) {

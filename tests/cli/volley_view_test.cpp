@@ -342,3 +342,46 @@ TEST_CASE("what stays of a task that failed is broken at blanks") {
         "        model_error: HTTP 400: no such\n"
         "          model\n");
 }
+
+TEST_CASE("-v repeats below no question of a volley what it has shown") {
+  auto verbose = at_terminal();
+  verbose.level = verbosity::verbose;
+  volley_view x{verbose, {"a", "b"}};
+  x.begun(1, false, start, {80, 24});
+  const auto on = [&](events::body body) {
+    return bytes(x.on(1, with(std::move(body)), {80, 24}));
+  };
+  events::approval_required asked;
+  asked.proposal = {"p"};
+  asked.id = {"c"};
+  asked.tool = "write";
+  asked.arguments = R"({"path":"a","content":"x"})";
+  on(asked);
+  x.stands_asked(asked.proposal, "+z\n");
+  events::approval_resolved decided;
+  decided.proposal = asked.proposal;
+  decided.id = asked.id;
+  decided.how = events::proposal_outcome::approved;
+  decided.by = "user";
+  // Also where the person has changed it.
+  const bool changed = GENERATE(true, false);
+  if (changed) {
+    decided.arguments = R"({"path":"a","content":"y"})";
+    x.approved_here(asked.proposal);
+  }
+  const auto said = on(decided);
+  CHECK(said.find("approved by user") != std::string::npos);
+  CHECK(said.find("[2/2]     +z\n") != std::string::npos);
+  events::tool_call call;
+  call.id = asked.id;
+  call.tool = "write";
+  call.arguments = changed ? decided.arguments : asked.arguments;
+  CHECK(on(call).empty());
+  events::tool_result result;
+  result.id = call.id;
+  result.tool = call.tool;
+  result.how = outcome::ok;
+  result.attempts = 1;
+  result.metadata = R"({"added":1,"removed":0,"diff":"+x\n"})";
+  CHECK(on(result) == "[2/2] [TOOL] write: a (+1 -0) — 0.0s\n");
+}

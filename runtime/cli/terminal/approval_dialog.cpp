@@ -62,6 +62,12 @@ std::vector<std::string> approval_dialog::picture() const {
                            options_.ascii, false, is_others()});
 }
 
+std::string approval_dialog::left_out() const {
+  return left_out_of_picture(shown(), is_changed(),
+                             {options_.columns, options_.rows, false,
+                              options_.ascii, false, is_others()});
+}
+
 std::string approval_dialog::what_it_does(bool whole) const {
   std::string out;
   for (const auto& row :
@@ -101,11 +107,7 @@ std::string approval_dialog::why_no_pattern() const {
 }
 
 std::string approval_dialog::pattern_words() const {
-  const auto pattern = safe_line(about_.pattern, 200);
-  const bool writes = about_.tool == "edit" || about_.tool == "write";
-  const bool one_file = pattern.find_first_of("*?") == pattern.npos;
-  return writes && one_file ? "every " + about_.tool + " of " + pattern
-                            : "calls that match " + pattern;
+  return safe_line(core::words_of_pattern(about_.tool, about_.pattern), 200);
 }
 
 /// Below it, indented.

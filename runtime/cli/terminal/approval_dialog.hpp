@@ -68,10 +68,8 @@ class approval_dialog {
   /// What the call would do, in rows of this size.
   [[nodiscard]] std::vector<std::string> picture() const;
 
-  /// Nothing is left out of it for want of room.
-  [[nodiscard]] bool shows_all() const {
-    return what_it_does(false) == what_it_does(true);
-  }
+  /// Lines of it that have no room there; empty: it shows all.
+  [[nodiscard]] std::string left_out() const;
 
   /// The same as lines of text.
   [[nodiscard]] std::string what_it_does(bool whole) const;

@@ -99,8 +99,6 @@ void approval_prompt::ask() {
   open_gate();
   if (const auto said = take_up_changes(); !said.empty()) say(said);
   is_plain() ? show_plain() : draw();
-  if (around_.shown && open_->shows_all())
-    around_.shown(open_->about().proposal);
 }
 
 void approval_prompt::say(const std::string& lines) {
@@ -112,6 +110,7 @@ void approval_prompt::show_plain() {
   std::string text;
   for (const auto& row : open_->picture()) text += row + "\n";
   around_.show(text + open_->prompt());
+  if (around_.shown) around_.shown(open_->about().proposal, open_->left_out());
 }
 
 /// A time before it can be seen: who answers later has had the time.
@@ -338,7 +337,7 @@ void approval_prompt::act(const dialog_step& step) {
   // As [v]iew does where there was no room for all of it.
   if (around_.shown && !step.show.empty() &&
       step.show == open_->what_it_does(true))
-    around_.shown(open_->about().proposal);
+    around_.shown(open_->about().proposal, {});
   if (!step.show.empty()) show_above(step.show);
   if (step.edit) is_plain() ? edit_in_lines() : edit();
   if (step.decided) return decide(*step.decided);

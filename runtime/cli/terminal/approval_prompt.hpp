@@ -58,8 +58,9 @@ class approval_prompt {
     std::function<std::string(std::size_t)> beside = {};
     /// Is told what was approved here.
     std::function<void(const proposal_id&)> approved = {};
-    /// Is told whose question stands there, with all of what the call does.
-    std::function<void(const proposal_id&)> shown = {};
+    /// Is told whose question stands there, and which lines of what the call
+    /// does it had no room for.
+    std::function<void(const proposal_id&, std::string)> shown = {};
     /// Who decides now, where the person may say so meanwhile.
     std::function<approve()> decides = {};
   };

@@ -87,6 +87,8 @@ void approval_prompt::draw(std::string bytes) {
   drawn_.clear();
   auto rows = has_picture_ ? open_->picture() : std::vector<std::string>{};
   picture_rows_ = rows.size();
+  if (has_picture_ && around_.shown)
+    around_.shown(open_->about().proposal, open_->left_out());
   for (auto& row : rows) {
     bytes += row + "\n";
     drawn_.push_back(without_colors(row));

@@ -38,17 +38,31 @@ void drop(Calls& calls, const call_id& id) {
   if (found != calls.end()) calls.erase(found);
 }
 
+/// Short: what a tool of somebody's own is called is the word behind it.
+std::string without_using(const std::string& title) {
+  constexpr std::string_view begin = "Using ";
+  return title.starts_with(begin) ? title.substr(begin.size()) : title;
+}
+
 /// "title (progress)"; of both the end is cut if there is no room, and the
-/// title first.
+/// title first. Where little fits the title, which says what the call is about,
+/// has all of it.
 std::string in_room(const std::string& title, const std::string& progress,
                     std::size_t columns) {
-  if (progress.empty()) return fit(title, columns);
   constexpr std::size_t brackets = 3;
+  constexpr std::size_t little = 40;
+  constexpr std::size_t least = 8;  // of what says anything
+  const auto beside = progress.empty() ? 0 : columns_of(progress) + brackets;
+  if (columns_of(title) + beside <= columns)
+    return progress.empty() ? title : title + " (" + progress + ")";
+  const auto name = without_using(title);
   const auto room = columns > brackets ? columns - brackets : 0;
-  const auto most =
-      std::max(room / 2, room - std::min(room, columns_of(title)));
+  const auto left = room - std::min(room, columns_of(name));
+  const auto most = columns < little ? left : std::max(room / 2, left);
+  if (progress.empty() || most < std::min(least, columns_of(progress)))
+    return fit(name, columns);
   const auto said = fit(progress, most);
-  return fit(title, room - columns_of(said)) + " (" + said + ")";
+  return fit(name, room - columns_of(said)) + " (" + said + ")";
 }
 
 }  // namespace
@@ -186,19 +200,24 @@ std::string activity::doing(std::size_t columns, duration elapsed) const {
   return fit("waiting for approval: " + undecided_.front().title, columns);
 }
 
+/// All, or the one that works longest: of halves nobody would read any.
 std::string activity::tools(std::size_t columns) const {
-  constexpr std::string_view between = " · ";
   const auto n = open_.size();
-  std::string out;
-  if (n > 1) out = std::to_string(n) + " tools: ";
-  const auto other = columns_of(out) + (n - 1) * columns_of(between);
-  // Each has its share of the line; what one does not need is left blank.
-  const auto share = columns > other ? (columns - other) / n : 0;
+  const auto& first = open_.front();
+  if (n == 1) return in_room(first.title, first.progress, columns);
+  std::string all = std::to_string(n) + " tools: ";
   for (const auto& x : open_) {
-    if (&x != &open_.front()) out += between;
-    out += in_room(x.title, x.progress, share);
+    if (&x != &first) all += " · ";
+    all += x.title;
+    if (!x.progress.empty()) all += " (" + x.progress + ")";
   }
-  return fit(out, columns);
+  if (columns_of(all) <= columns) return all;
+  const auto others = " and " + std::to_string(n - 1) + " more";
+  const auto used = columns_of(others);
+  return fit(in_room(first.title, first.progress,
+                     columns > used ? columns - used : columns) +
+                 others,
+             columns);
 }
 
 /// What the model has written in this run; a call that is being written has a

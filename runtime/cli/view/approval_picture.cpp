@@ -5,6 +5,7 @@
 #include <array>
 #include <cctype>
 #include <cstdio>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -199,9 +200,12 @@ class canvas {
       if (!put(lines[i], paints ? paint_of(lines[i]) : "",
                paints ? parts[i] : changed_parts{})) {
         begins_.pop_back();
-        hidden_ += lines.size() - i;
+        left_out_.insert(left_out_.end(),
+                         lines.begin() + static_cast<std::ptrdiff_t>(i),
+                         lines.end());
         return;
       }
+      lines_.push_back(lines[i]);
     }
   }
 
@@ -209,9 +213,16 @@ class canvas {
     const auto all = rows_.size() - head_;
     if (is_command_ && !options_.whole && all > room())
       leave_out_middle();
-    else if (hidden_ > 0)
-      rows_.push_back(hidden_text(hidden_));
+    else if (!left_out_.empty())
+      rows_.push_back(hidden_text(left_out_.size()));
     return std::move(rows_);
+  }
+
+  /// Behind `finish`.
+  [[nodiscard]] std::string left_out() const {
+    std::string out;
+    for (const auto& line : left_out_) out += line + "\n";
+    return out;
   }
 
  private:
@@ -240,6 +251,8 @@ class canvas {
     const auto first = std::ranges::upper_bound(begins_, from) - 1;
     const auto past = std::ranges::lower_bound(begins_, to);
     rows_[from] = hidden_text(static_cast<std::size_t>(past - first));
+    left_out_.assign(lines_.begin() + (first - begins_.begin()),
+                     lines_.begin() + (past - begins_.begin()));
     const auto at = rows_.begin();
     rows_.erase(at + static_cast<std::ptrdiff_t>(from) + 1,
                 at + static_cast<std::ptrdiff_t>(to));
@@ -268,9 +281,10 @@ class canvas {
   bool is_diff_;
   bool is_command_;
   std::vector<std::size_t> begins_;  // the first row of each line
+  std::vector<std::string> lines_;   // of these
+  std::vector<std::string> left_out_;
   std::vector<std::string> rows_;
   std::size_t head_ = 0;
-  std::size_t hidden_ = 0;
 };
 
 }  // namespace
@@ -327,16 +341,37 @@ std::string ascii_text(std::string_view text) {
   return out;
 }
 
-std::vector<std::string> approval_picture(const events::approval_required& x,
-                                          bool edited,
-                                          const picture_options& options) {
+namespace {
+
+/// Its rows, and the lines that have none.
+struct drawn_picture {
+  std::vector<std::string> rows;
+  std::string left_out;
+};
+
+drawn_picture draw(const events::approval_required& x, bool edited,
+                   const picture_options& options) {
   const auto preview = exact_text(x.preview);
   const auto body = without_names(preview);
   canvas out{options, body.is_diff, x.tool == "bash"};
   out.head(sentence(x, body.of_new_file, edited, options.others));
   out.body(exact_text(members_of(x, preview.empty())), false);
   out.body(body.lines, true);
-  return out.finish();
+  auto rows = out.finish();
+  return {std::move(rows), out.left_out()};
+}
+
+}  // namespace
+
+std::vector<std::string> approval_picture(const events::approval_required& x,
+                                          bool edited,
+                                          const picture_options& options) {
+  return draw(x, edited, options).rows;
+}
+
+std::string left_out_of_picture(const events::approval_required& x, bool edited,
+                                const picture_options& options) {
+  return draw(x, edited, options).left_out;
 }
 
 }  // namespace riffle::cli

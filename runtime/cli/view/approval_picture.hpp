@@ -29,6 +29,11 @@ std::vector<std::string> approval_picture(const events::approval_required& x,
                                           bool edited,
                                           const picture_options& options);
 
+/// Whole lines of what it would do that have no room in that picture, or not
+/// for all of them; empty: nothing is left out.
+std::string left_out_of_picture(const events::approval_required& x, bool edited,
+                                const picture_options& options);
+
 /// A line cut into rows of at most `columns`, at words where that is possible;
 /// `first` and `next` stand before them.
 std::vector<std::string> wrapped(std::string_view line, std::size_t columns,

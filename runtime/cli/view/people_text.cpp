@@ -5,6 +5,8 @@
 #include <array>
 #include <utility>
 
+#include "actors/core/dispatch_queue.hpp"
+#include "actors/tools/proposal_texts.hpp"
 #include "messages/utf8.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
@@ -62,7 +64,7 @@ constexpr std::array inner_words = {
               "too many other calls of the tool ran; there was no room "
               "within the time limit"},
     std::pair{"the call was stopped before a worker was free",
-              "it was stopped before it began"},
+              "it was stopped before it was begun"},
     std::pair{"no worker serves the tool", "nothing runs the tool"}};
 
 std::string in_plain_words(std::string text) {
@@ -101,6 +103,8 @@ std::string for_people(std::string_view message) {
 }
 
 std::string for_people(const error& x) {
+  if (x.code == errc::approval_denied || x.code == errc::approval_expired)
+    if (auto why = denial_for_people(x.message); why != x.message) return why;
   constexpr std::string_view cut =
       "the runtime stopped while this call was under way";
   if (x.code == errc::interrupted && x.message.starts_with(cut)) {
@@ -132,6 +136,19 @@ std::string with_code(std::string text, std::string_view code) {
 bool is_stopped(const events::tool_result& x) {
   return x.how == outcome::cancelled && x.err &&
          x.err->message.starts_with("the run was cancelled");
+}
+
+bool never_began(const events::tool_result& x) {
+  return x.attempts == 0 ||
+         (x.err && x.err->message.ends_with(core::was_not_begun));
+}
+
+std::string open_proposal(const events::tool_result& x) {
+  constexpr std::string_view begin = "needs approval, proposal ";
+  if (x.how != outcome::denied || !x.err || !x.err->message.starts_with(begin))
+    return {};
+  const auto id = std::string_view{x.err->message}.substr(begin.size());
+  return safe_line(id.substr(0, id.find(':')), 64);
 }
 
 std::string stop_reason(std::string_view by) {

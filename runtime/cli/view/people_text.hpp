@@ -28,6 +28,13 @@ std::string with_code(std::string text, std::string_view code);
 /// The run was ended, and with it this call.
 bool is_stopped(const events::tool_result& x);
 
+/// Nothing of it was done.
+bool never_began(const events::tool_result& x);
+
+/// The proposal by which a call waits for a person behind the end of its run;
+/// empty: it does not.
+std::string open_proposal(const events::tool_result& x);
+
 /// Why the person before this program ended something: its one wording.
 inline constexpr const char* stopped_by_user = "stopped by the user";
 

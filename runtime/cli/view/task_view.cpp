@@ -27,7 +27,7 @@ trace_options traces_of(const view_options& x, bool folds, bool alone) {
   // A status line tells how far a call is, where there is one.
   const bool progress = !x.status;
   // What is drawn in rows is cut to the terminal, which colours would hinder.
-  return {x.level, x.color && !folds, progress, x.asks, alone, x.ascii};
+  return {x.level, x.color && !folds, progress, x.asks, alone, x.ascii, !alone};
 }
 
 std::string painted(std::string_view text, const char* paint, bool color) {
@@ -79,6 +79,7 @@ std::string task_view::marked(std::string_view lines) const {
 
 task_view::said task_view::on(const event& x, std::size_t columns) {
   doing_.on(x);
+  waited_.on(x);
   const auto used = marked_ || folds_ ? columns_of(place_) + 1 : 0;
   traces_.set_columns(columns > used ? columns - used : columns);
   const auto* thought = std::get_if<events::llm_reasoning>(&x.body);
@@ -145,8 +146,10 @@ std::string task_view::rows(time_point now, std::size_t columns,
   const auto head = place_ + " " + sign_ + " ";
   const auto used = columns_of(head) + between;
   const auto room = columns > used ? columns - used : 1;
-  // Its title has half of the line, and what the other half does not need.
-  const auto titled = std::min(columns_of(title_), room / 2);
+  // Its title has half of the line, and what the other half does not need. What
+  // a tool is about is read while it works; the title stays.
+  const auto titled =
+      std::min(columns_of(title_), room / (doing_.busy() ? 4 : 2));
   const auto doing = doing_.line(elapsed, room - titled);
   const auto title = fit(title_, room - std::min(room, columns_of(doing)));
   auto out = fit(head + title + "  " + doing, columns) + "\n";

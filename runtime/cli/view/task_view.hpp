@@ -18,6 +18,7 @@
 #include "messages/event.hpp"
 #include "messages/time.hpp"
 #include "runtime/cli/view/activity.hpp"
+#include "runtime/cli/view/question_time.hpp"
 #include "runtime/cli/view/reasoning_lines.hpp"
 #include "runtime/cli/view/trace_writer.hpp"
 #include "runtime/cli/view/view_options.hpp"
@@ -62,14 +63,11 @@ class task_view {
   /// The same about every 100 ms: what waited for the next event.
   std::string rest();
   void cancelling() { doing_.cancelling(); }
-  /// A person has approved it here: where the line of its call is to come, that
-  /// is enough.
-  void approved_here(const proposal_id& x) {
-    if (alone()) traces_.approved_here(x);
-  }
-  /// The person has its question before him.
-  void stands_asked(const proposal_id& x) {
-    if (alone()) traces_.stands_asked(x);
+  /// A person has approved it here.
+  void approved_here(const proposal_id& x) { traces_.approved_here(x); }
+  /// The person has its question before him, all but some lines of it.
+  void stands_asked(const proposal_id& x, const std::string& left_out) {
+    traces_.stands_asked(x, left_out);
   }
 
   /// Whether its traces fold; else they are lines.
@@ -100,6 +98,10 @@ class task_view {
   std::string end(bool well);
   /// ", 3 calls, 1 denied": what was folded; empty if nothing was.
   [[nodiscard]] std::string folded() const;
+  /// See `question_time::text`.
+  [[nodiscard]] std::string waited(std::uint64_t ms) const {
+    return waited_.text(ms);
+  }
 
  private:
   [[nodiscard]] bool alone() const noexcept { return place_.empty(); }
@@ -118,6 +120,7 @@ class task_view {
   std::optional<time_point> first_;  ///< it was seen
   std::optional<time_point> since_;  ///< the same of this attempt
   trace_writer traces_;
+  question_time waited_;
   reasoning_lines thoughts_;
   activity doing_;
   std::deque<std::string> kept_;  ///< the last lines of its traces

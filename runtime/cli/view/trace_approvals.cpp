@@ -21,6 +21,9 @@ constexpr std::size_t longest_name = 60;
 constexpr std::size_t columns_of_tag = 11;  // "[APPROVAL] "
 constexpr std::size_t longest_error = 1000;
 
+/// How the reason of who stops a run at a question begins.
+constexpr std::string_view stopped_at_it = "the user stopped ";
+
 std::string with_period(std::string text) {
   return text.ends_with('.') ? text : text.append(".");
 }
@@ -39,38 +42,62 @@ std::string trace_writer::on(const events::approval_required& x, wall_time) {
 }
 
 std::string trace_writer::on(const events::approval_resolved& x, wall_time) {
-  auto about = asked_.extract(x.proposal);
+  const auto about = asked_.extract(x.proposal);
+  const auto stood = stand_asked_.extract(x.proposal);
   const bool approved = x.how == events::proposal_outcome::approved;
   const bool here = approved_here_.erase(x.proposal) > 0;
-  const bool stands = stand_asked_.erase(x.proposal) > 0;
   // Who changed its arguments has seen those, too.
-  if (stands && (here || x.arguments.empty())) seen_.insert(x.id);
-  if (approved && here && !verbose()) return {};
+  const bool seen = stood && (here || x.arguments.empty());
+  if (seen) seen_.insert(x.id);
+  const auto rest =
+      seen && verbose() ? left_out_text(stood.mapped()) : std::string{};
+  if (!approved)
+    return denial(x, about ? &about.mapped() : nullptr, seen) + rest;
+  if (here && !verbose() && !options_.verdicts) return {};
   // Who approves all of them wants no word about each.
-  const bool by_all = x.by == "--approve all" || x.by == "/approve all";
-  if (approved && by_all && !verbose()) return {};
+  if (x.by == "--approve all" || x.by == "/approve all") return rest;
   // The same for what was allowed once and for all.
-  if (approved && x.by.starts_with("always (") && !verbose()) return {};
-  // The run ends, and says why; nothing was decided.
-  if (x.how == events::proposal_outcome::cancelled &&
-      x.reason == riffle::withdrawn)
-    return {};
-  // The end of the run says that.
-  if (!approved && x.by == "user" &&
-      x.reason.starts_with("the user stopped ") && !verbose()) {
-    denied_.insert(x.id);
-    return {};
-  }
+  if (x.by.starts_with("always (") && !verbose()) return {};
   auto out = std::string{to_string(x.how)} + " by " + safe_line(x.by, 64);
-  if (approved && !x.arguments.empty()) out += ", as changed";
+  if (!x.arguments.empty()) out += ", as changed";
   if (!x.reason.empty()) out += ": " + safe_line(x.reason, longest_reason);
-  if (!approved) denied_.insert(x.id);
   if (!about) return tag("APPROVAL") + out + "\n";
-  if (stands && x.arguments.empty())
-    return tag("APPROVAL") + safe_line(about.mapped().tool, 64) + ": " + out +
-           "\n";
-  return tag("APPROVAL") + verdict_name(about.mapped(), x.arguments, out) +
-         ": " + out + "\n";
+  const auto name = stood && x.arguments.empty()
+                        ? safe_line(about.mapped().tool, 64)
+                        : verdict_name(about.mapped(), x.arguments, out);
+  return tag("APPROVAL") + name + ": " + out + "\n" + rest;
+}
+
+/// In the words of the end of a call: it has no other line then.
+std::string trace_writer::denial(const events::approval_resolved& x,
+                                 const asked_call* about, bool seen) {
+  if (x.how == events::proposal_outcome::cancelled) {
+    // The question that takes its place says why.
+    const bool again = x.reason == stale_reason || x.reason == unseen_reason;
+    if (!again || options_.asks || !about) return {};
+  }
+  // The end of the run says that.
+  const bool stopped = x.by == "user" && x.reason.starts_with(stopped_at_it);
+  if (stopped) denied_.insert(x.id);
+  if (!about || (stopped && !verbose())) return {};
+  const auto rest =
+      stopped ? std::string{" ✗ not begun"}
+              : " ✗ denied: " + safe_line(denial_for_people(x.reason, x.by),
+                                          longest_reason);
+  std::string out;
+  if (x.how != events::proposal_outcome::cancelled) {
+    denied_.insert(x.id);
+    if (verbose() && !seen_.contains(x.id))
+      out = call_line(about->tool, about->arguments);
+    seen_.insert(x.id);
+  }
+  events::tool_call call;
+  call.tool = about->tool;
+  call.title = about->title;
+  call.arguments = about->arguments;
+  const auto label =
+      seen ? safe_line(call.tool, 64) : spelled(words_of(call).on({}));
+  return out + end_line(label, rest, {}, true);
 }
 
 /// What was decided about, as it will run, beside the words that say how.
@@ -114,7 +141,8 @@ std::string trace_writer::on(const events::failure& x, wall_time) {
 std::string trace_writer::short_end(const events::run_finished& x,
                                     const std::string& why) const {
   if (x.status == events::run_status::failed && why_failed_is_told_) return {};
-  const auto after = short_duration(x.duration_ms);
+  const auto after =
+      short_duration(x.duration_ms) + waited_.text(x.duration_ms);
   const auto left = not_begun_ == 0 ? std::string{}
                                     : " " + counted(not_begun_, "call") +
                                           (not_begun_ == 1 ? " was" : " were") +
@@ -145,7 +173,7 @@ std::string trace_writer::on(const events::run_finished& x, wall_time) {
          counted(x.steps, "step") + ", " + counted(x.tool_calls, "tool call") +
          ", " + counted(x.usage.input_tokens, "token") + " in, " +
          counted(x.usage.output_tokens, "token") + " out — " +
-         short_duration(x.duration_ms) + "\n";
+         short_duration(x.duration_ms) + waited_.text(x.duration_ms) + "\n";
 }
 
 }  // namespace riffle::cli

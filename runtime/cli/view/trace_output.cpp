@@ -3,7 +3,10 @@
 // writer.
 #include <algorithm>
 #include <numeric>
+#include <string>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/diff_lines.hpp"
@@ -26,38 +29,61 @@ std::string_view whole_words(std::string_view text) {
              : text.substr(0, end);
 }
 
-/// Each line of a text indented, so that it cannot pass for a trace; not more
-/// than `most`. `cut`: there was more of it. `end`: it is the end of something,
-/// else its beginning.
-std::string indented(std::string_view text, bool cut, bool end,
-                     std::size_t most) {
-  if (cut && !end) text = whole_words(text);
+/// How a text is shown in part.
+struct part {
+  bool cut = false;         ///< there was more of it
+  bool end = false;         ///< it is the end of something, else its beginning
+  std::size_t most = 24;    ///< lines that a screen has
+  std::uint64_t lines = 0;  ///< of all of it; 0: nobody knows
+};
+
+std::string mark_of(std::uint64_t hidden, const part& x) {
+  std::string out{trace_bar};
+  out += "…";
+  if (hidden > 0)
+    out += " " + std::to_string(hidden) + (x.end ? "" : " more") +
+           (hidden == 1 ? " line" : " lines") + (x.end ? " before" : "");
+  return out + "\n";
+}
+
+/// Each line of a text indented, so that it cannot pass for a trace.
+std::string indented(std::string_view text, const part& x) {
+  const auto whole = static_cast<std::size_t>(std::ranges::count(text, '\n'));
+  if (x.cut && !x.end) text = whole_words(text);
   std::vector<std::string> lines;
   const auto safe = safe_text(text);
   for_each_line(safe, [&](std::string_view line) {
     lines.push_back(std::string{trace_bar}.append(line) + "\n");
   });
-  const auto more = lines.size() - std::min(lines.size(), most);
-  const auto first = lines.begin() + static_cast<std::ptrdiff_t>(more);
-  std::string mark{trace_bar};
-  mark += more == 0 ? "…\n"
-                    : "… " + std::to_string(more) +
-                          (end ? " lines before\n" : " more lines\n");
-  if (more == 0 && !cut) mark.clear();
-  if (end) return std::accumulate(first, lines.end(), mark);
-  lines.resize(lines.size() - more);
-  return std::accumulate(lines.begin(), lines.end(), std::string{}) + mark;
+  const auto shown = std::min(lines.size(), x.most);
+  auto hidden = static_cast<std::uint64_t>(lines.size() - shown);
+  // Of one that was cut a part is no line.
+  const auto known =
+      x.end ? shown - std::min<std::size_t>(shown, 1) : std::min(whole, shown);
+  if (x.cut && x.lines > 0) hidden = x.lines - std::min(x.lines, known);
+  const auto mark = x.cut || hidden > 0 ? mark_of(hidden, x) : std::string{};
+  lines.resize(shown);
+  const auto all = std::accumulate(lines.begin(), lines.end(), std::string{});
+  return x.end ? mark + all : all + mark;
 }
 
-/// Not more lines than a screen has.
-std::string screenful(std::string_view text, bool cut = false) {
-  constexpr std::size_t most = 24;
-  return indented(text, cut, false, most);
+/// What a shell says of itself behind the output of a command, and the line of
+/// its call before it.
+std::string_view without_status(std::string_view text) {
+  const auto end = text.find_last_not_of('\n');
+  const auto last = end == text.npos ? text.npos : text.rfind('\n', end);
+  const auto from = last == text.npos ? 0 : last + 1;
+  return text.substr(from).starts_with("exit status ") ? text.substr(0, from)
+                                                       : text;
 }
 
-/// All of it: of what failed each line may say why.
-std::string failed_text(std::string_view text, bool cut) {
-  return indented(text, cut, true, text.size() + 1);
+/// Of all that it wrote.
+std::uint64_t lines_of(std::string_view metadata) {
+  const auto about = nlohmann::json::parse(metadata, nullptr, false);
+  const auto found = about.is_object() ? about.find("lines") : about.end();
+  return found != about.end() && found->is_number_unsigned()
+             ? found->get<std::uint64_t>()
+             : 0;
 }
 
 }  // namespace
@@ -67,40 +93,56 @@ void trace_writer::remember(open_call& call, std::string_view line) {
   if (call.told.size() > most_told) call.told.pop_front();
 }
 
-/// What has stood there as progress stands there.
+std::string trace_writer::written(const open_call& call,
+                                  const events::tool_result& x) const {
+  const auto diff = result_diff(x.metadata);
+  if (diff.empty()) return output_text(call, x);
+  return call.seen ? std::string{} : painted(indented(diff, {}));
+}
+
+/// What has stood there as progress, or as the reason, stands there.
 std::string trace_writer::output_text(const open_call& call,
                                       const events::tool_result& x) const {
+  const std::string_view why = x.err ? x.err->message : std::string_view{};
+  if (why.starts_with(x.output)) return {};
   const bool good = x.how == outcome::ok;
-  if (call.told.empty())
-    return good ? screenful(x.output, x.truncated)
-                : failed_text(x.output, x.truncated);
+  const auto all =
+      has_exit_code(x.metadata) ? without_status(x.output) : x.output;
+  // Of what failed each line may say why.
+  part how{x.truncated, !good};
+  if (!good) how.most = all.size() + 1;
+  if (call.told.empty()) how.lines = lines_of(x.metadata);
+  if (call.told.empty() && why.empty()) return indented(all, how);
   std::string rest;
-  std::string_view last;
   auto before = call.told;  // each stands for one line
-  const std::string_view all = x.output;
+  if (!why.empty()) before.push_back(safe_line(why, longest_shown));
   for_each_line(all, [&](std::string_view line) {
     const auto shown = safe_line(line, longest_shown);
-    if (!shown.empty()) last = line;
     // The last one may have been cut.
-    const bool part = x.truncated && !shown.empty() && line.end() == all.end();
+    const bool is_part =
+        x.truncated && !shown.empty() && line.end() == all.end();
     const auto told = std::ranges::find_if(before, [&](const auto& y) {
-      return y == shown || (part && y.starts_with(shown));
+      return y == shown || (is_part && y.starts_with(shown));
     });
     if (told != before.end())
       before.erase(told);
     else
       rest.append(line).append("\n");
   });
-  // Whatever was shown before, a failure shows its end.
-  if (rest.empty()) return good ? std::string{} : failed_text(last, false);
-  return good ? screenful(rest, x.truncated) : failed_text(rest, x.truncated);
+  return rest.empty() ? rest : indented(rest, how);
 }
 
-std::string trace_writer::diff_text(std::string_view diff) const {
-  const auto text = screenful(diff);
-  if (!options_.color) return text;
+/// All of it: nobody has seen it.
+std::string trace_writer::left_out_text(std::string_view lines) const {
+  if (lines.empty()) return {};
+  return std::string{trace_bar} + "… what the question had no room for:\n" +
+         painted(indented(lines, {.most = lines.size() + 1}));
+}
+
+std::string trace_writer::painted(std::string_view lines) const {
+  if (!options_.color) return std::string{lines};
   std::string out;
-  for_each_line(text, [&](std::string_view line) {
+  for_each_line(lines, [&](std::string_view line) {
     const auto paint =
         paint_of(line.substr(std::min(trace_bar.size(), line.size())));
     out.append(paint).append(line).append(paint.empty() ? "\n" : "\x1b[0m\n");

@@ -25,29 +25,22 @@ namespace {
 
 constexpr std::int64_t between_progress_us = 500'000;
 constexpr std::size_t longest_message = 200;
-constexpr std::size_t longest_detail = 1000;
+constexpr std::size_t longest_detail = 1000;  ///< where all is wanted
 /// Of a call whose progress is shown: its end has more of it.
 constexpr std::size_t longest_name = 32;
 
 std::string failure_text(const events::tool_result& x, bool verbose) {
   std::string message;
   if (x.err)
-    message = safe_line(verbose ? x.err->message : for_people(*x.err),
-                        longest_message);
+    message = safe_line(for_people(*x.err),
+                        verbose ? longest_detail : longest_message);
   if (x.how == outcome::failed && !message.empty()) return message;
   // The model had not written all of it.
-  if (!verbose && x.err && x.err->code == errc::truncated)
-    return "not finished";
+  if (x.err && x.err->code == errc::truncated) return "not finished";
   std::string out{to_string(x.how)};
   for (auto& c : out) c = c == '_' ? ' ' : c;
   if (message.empty()) return out;
   return message.starts_with(out) ? message : out + ": " + message;
-}
-
-/// It did not run, and waits for a person behind the end of its run.
-bool is_proposed(const events::tool_result& x) {
-  return x.how == outcome::denied && x.err &&
-         x.err->message.starts_with("needs approval, proposal ");
 }
 
 /// What goes on, as long as it does.
@@ -69,6 +62,7 @@ std::string trace_writer::on(const event& x) {
   const bool is_error = std::holds_alternative<events::failure>(x.body);
   if (options_.level == verbosity::quiet && !is_error) return {};
   run_ = x.run.value;
+  waited_.on(x);
   auto before = std::exchange(wanted_, {});
   const auto* decided = std::get_if<events::approval_resolved>(&x.body);
   if (decided && asked_.contains(decided->proposal)) before.clear();
@@ -185,18 +179,20 @@ std::string trace_writer::on(const events::tool_call& x, wall_time at) {
   std::string out;
   // Of what did not begin its end says so, and a question has said all of it.
   const bool seen = seen_.erase(x.id) > 0;
-  if (verbose() && !seen) {
-    const auto& arguments =
-        x.arguments.empty() ? x.arguments_text : x.arguments;
-    out = tag("CALL") + safe_line(x.tool, 64) + " " +
-          safe_line(exact_text(readable_json(arguments)), longest_detail) +
-          "\n";
-  }
+  if (verbose() && !seen)
+    out =
+        call_line(x.tool, x.arguments.empty() ? x.arguments_text : x.arguments);
   open_.insert_or_assign(
       x.id, open_call{std::move(words), std::move(label), at, !x.node.empty(),
                       x.title.empty() ? "Using " + x.tool : x.title, seen});
   if (x.status == events::call_status::not_started) std::swap(wanted_, out);
   return out;
+}
+
+std::string trace_writer::call_line(std::string_view tool,
+                                    std::string_view arguments) const {
+  return tag("CALL") + safe_line(tool, 64) + " " +
+         safe_line(exact_text(readable_json(arguments)), longest_detail) + "\n";
 }
 
 /// The lines of the calls that are open have told it.
@@ -234,6 +230,14 @@ void trace_writer::name_place(const events::tool_result& x) {
   call.label = spelled(call.words.on(node));
 }
 
+/// What came of a call, and what it was about as far as there is room.
+std::string trace_writer::end_line(const std::string& label,
+                                   const std::string& rest,
+                                   const std::string& time, bool red) const {
+  return tag("TOOL", red) + named(cut(label, rest + time)) +
+         (red ? bad(rest) : rest) + time + "\n";
+}
+
 std::string trace_writer::on(const events::tool_result& x, wall_time) {
   const bool good = x.how == outcome::ok;
   told_ = x.err ? x.err->message : std::string{};
@@ -242,43 +246,34 @@ std::string trace_writer::on(const events::tool_result& x, wall_time) {
   const bool told = denied_.erase(x.id) > 0 &&
                     (x.how == outcome::denied || x.how == outcome::cancelled);
   const auto call = open_.extract(x.id);
-  const bool silent = call && good && speaks_for_itself(x.tool);
-  const bool stopped = is_stopped(x) && !verbose();
-  const bool unbegun = is_stopped(x) && x.attempts == 0;
-  if (stopped && x.attempts == 0) {
-    if (!told) ++not_begun_;
-    return {};
-  }
-  if ((told || silent) && !verbose()) return {};
-  const auto detail = result_detail(x.metadata);
+  const bool silent = call && good && speaks_for_itself(x.tool) && !verbose();
+  const bool stopped = is_stopped(x);
+  const bool unbegun = stopped && never_began(x);
+  if (unbegun && !told && !verbose()) ++not_begun_;
+  if (told || silent || (unbegun && !verbose())) return {};
   const bool exited = x.how == outcome::failed && has_exit_code(x.metadata);
-  const bool waits = !verbose() && is_proposed(x);
-  auto rest = good || exited ? detail
-              : waits        ? std::string{" waits for approval"}
-              : stopped      ? " ✗ stopped"
-              : unbegun      ? " ✗ not begun"
-              : told         ? " ✗ denied"
-                             : " ✗ " + failure_text(x, verbose());
+  const auto waits = open_proposal(x);
+  const auto rest = good || exited   ? result_detail(x.metadata)
+                    : !waits.empty() ? " waits for approval" +
+                                           (verbose() ? " (" + waits + ")" : "")
+                    : unbegun ? std::string{" ✗ not begun"}
+                    : stopped ? " ✗ stopped"
+                              : " ✗ " + failure_text(x, verbose());
   // Of what was cut off nobody knows it.
-  const bool lost = x.how == outcome::interrupted && !verbose();
-  const auto time = x.attempts == 0 || lost ? std::string{}
-                                            : (stopped ? " after " : " — ") +
-                                                  short_duration(x.duration_ms);
-  const bool red = !good && !waits;
-  auto out = tag("TOOL", red) + named(cut(label, rest + time)) +
-             (red ? bad(rest) : rest) + time + "\n";
-  if (exited && options_.tails && !verbose()) {
-    const auto room = columns_ == 0 ? 200 : std::max<std::size_t>(columns_, 20);
-    for (const auto& row :
-         last_rows(x.output, x.truncated, room - trace_bar.size() - 1))
-      out += faint(std::string{trace_bar} + row) + "\n";
-    return out;
-  }
-  if (!verbose() || told) return out;
-  const auto diff = result_diff(x.metadata);
-  if (diff.empty())
-    return out + output_text(call ? call.mapped() : open_call{}, x);
-  return call && call.mapped().seen ? out : out + diff_text(diff);
+  const bool untimed =
+      x.attempts == 0 || unbegun || x.how == outcome::interrupted;
+  const auto time =
+      untimed ? std::string{}
+              : (stopped ? " after " : " — ") + short_duration(x.duration_ms);
+  const auto out = end_line(label, rest, time, !good && waits.empty());
+  if (verbose()) return out + written(call ? call.mapped() : open_call{}, x);
+  if (!exited || !options_.tails) return out;
+  std::string rows;
+  const auto room = columns_ == 0 ? 200 : std::max<std::size_t>(columns_, 20);
+  for (const auto& row :
+       last_rows(x.output, x.truncated, room - trace_bar.size() - 1))
+    rows += faint(std::string{trace_bar} + row) + "\n";
+  return out + rows;
 }
 
 std::string trace_writer::withdrawn() const {

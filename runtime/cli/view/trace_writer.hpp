@@ -16,6 +16,7 @@
 #include "messages/event.hpp"
 #include "runtime/cli/options.hpp"
 #include "runtime/cli/view/call_text.hpp"
+#include "runtime/cli/view/question_time.hpp"
 
 namespace riffle::cli {
 
@@ -25,10 +26,11 @@ inline constexpr std::string_view trace_bar = "    ";
 struct trace_options {
   verbosity level = verbosity::normal;
   bool color = false;
-  bool progress = true;  ///< lines about calls that are still open
-  bool asks = false;     ///< no lines about calls that need approval
-  bool tails = false;    ///< the last lines of commands that failed
-  bool ascii = false;    ///< names are spelled as questions spell them
+  bool progress = true;   ///< lines about calls that are still open
+  bool asks = false;      ///< no lines about calls that need approval
+  bool tails = false;     ///< the last lines of commands that failed
+  bool ascii = false;     ///< names are spelled as questions spell them
+  bool verdicts = false;  ///< also what was approved here is told
 };
 
 /// Renders the events of one run, in order. Remembers the calls that are
@@ -47,8 +49,12 @@ class trace_writer {
   /// The person before this terminal approved it, and sees what it does.
   void approved_here(const proposal_id& x) { approved_here_.insert(x); }
 
-  /// Its question, with all of what it does, stands above what comes next.
-  void stands_asked(const proposal_id& x) { stand_asked_.insert(x); }
+  /// Its question stands above what comes next, with all of what it does but
+  /// these lines.
+  void stands_asked(const proposal_id& x, std::string left_out) {
+    if (asked_.contains(x))
+      stand_asked_.insert_or_assign(x, std::move(left_out));
+  }
 
   /// What waited for the next event, if none comes soon.
   std::string rest() { return std::exchange(wanted_, {}); }
@@ -68,6 +74,14 @@ class trace_writer {
     std::string arguments;
     std::string name;
   };
+  std::string denial(const events::approval_resolved& x,
+                     const asked_call* about, bool seen);
+  [[nodiscard]] std::string call_line(std::string_view tool,
+                                      std::string_view arguments) const;
+  [[nodiscard]] std::string end_line(const std::string& label,
+                                     const std::string& rest,
+                                     const std::string& time, bool red) const;
+  [[nodiscard]] std::string left_out_text(std::string_view lines) const;
   [[nodiscard]] std::string verdict_name(const asked_call& about,
                                          const std::string& changed,
                                          std::string_view how) const;
@@ -82,6 +96,9 @@ class trace_writer {
   };
   static void remember(open_call& call, std::string_view line);
   [[nodiscard]] bool is_told(std::string_view status) const;
+  /// Below the end of a call, for who wants all: what it changed, or wrote.
+  [[nodiscard]] std::string written(const open_call& call,
+                                    const events::tool_result& x) const;
   [[nodiscard]] std::string output_text(const open_call& call,
                                         const events::tool_result& x) const;
 
@@ -119,7 +136,7 @@ class trace_writer {
   [[nodiscard]] std::string label_of(const call_id& id) const;
   [[nodiscard]] std::string cut(const std::string& label,
                                 std::string_view rest) const;
-  [[nodiscard]] std::string diff_text(std::string_view diff) const;
+  [[nodiscard]] std::string painted(std::string_view lines) const;
   [[nodiscard]] std::string tag(std::string_view name, bool bad = false) const;
 
   trace_options options_;
@@ -129,7 +146,8 @@ class trace_writer {
   std::unordered_set<call_id> denied_;                 ///< it was said
   std::unordered_map<proposal_id, asked_call> asked_;  ///< not decided
   std::unordered_set<proposal_id> approved_here_;      ///< and not told
-  std::unordered_set<proposal_id> stand_asked_;        ///< and not decided
+  /// Not decided; what their questions had no room for.
+  std::unordered_map<proposal_id, std::string> stand_asked_;
   std::unordered_set<call_id> seen_;  ///< all of them, above, and decided
   std::string wanted_;                ///< said unless it is decided at once
   std::vector<std::string> plan_;     ///< its steps as they were shown
@@ -139,6 +157,7 @@ class trace_writer {
   std::string why_cancelled_;
   bool elsewhere_ = false;  ///< by another process
   bool why_failed_is_told_ = false;
+  question_time waited_;
   std::uint64_t not_begun_ = 0;  ///< calls, when the run was ended
   std::string last_error_;       ///< the last lines, if they are an error's
   std::uint64_t again_ = 0;      ///< so often it was not shown

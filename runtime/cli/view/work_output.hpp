@@ -56,7 +56,9 @@ class work_output {
   void typing(std::string line) { view_->typing(std::move(line)); }
   /// A person has approved it at this terminal.
   void approved_here(const proposal_id& x) { view_->approved_here(x); }
-  void stands_asked(const proposal_id& x) { view_->stands_asked(x); }
+  void stands_asked(const proposal_id& x, std::string left_out) {
+    view_->stands_asked(x, std::move(left_out));
+  }
   /// The user asked for the end.
   void cancelling() { view_->cancelling(); }
   /// What goes on, in a few words.

@@ -78,7 +78,8 @@ std::string work_view::end(std::size_t task, const task_end& x,
   if (const auto found = working_.find(task); found != working_.end()) {
     ++watched_;
     lines = found->second.end(x.well);
-    folded = found->second.folded();
+    folded = (x.took_ms ? found->second.waited(*x.took_ms) : std::string{}) +
+             found->second.folded();
     working_.erase(found);
   }
   if (quiet()) return lines;

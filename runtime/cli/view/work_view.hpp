@@ -70,9 +70,9 @@ class work_view {
   void approved_here(const proposal_id& x) {
     for (auto& [task, view] : working_) view.approved_here(x);
   }
-  /// Its question stands at this terminal.
-  void stands_asked(const proposal_id& x) {
-    for (auto& [task, view] : working_) view.stands_asked(x);
+  /// Its question stands at this terminal, all but some lines of it.
+  void stands_asked(const proposal_id& x, const std::string& left_out) {
+    for (auto& [task, view] : working_) view.stands_asked(x, left_out);
   }
   /// What a person types meanwhile, shown below all else; may be empty.
   void typing(std::string line) {
