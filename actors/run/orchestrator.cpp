@@ -13,6 +13,7 @@
 #include "actors/tools/call_records.hpp"
 #include "actors/tools/proposal_texts.hpp"
 #include "messages/duration_text.hpp"
+#include "runtime/storage/last_use.hpp"
 
 namespace riffle {
 
@@ -131,6 +132,7 @@ void orchestrator_state::begin_recovered() {
   log_run(log_level::info, spec->run,
           "goes on at step " + std::to_string(found.progress.step) +
               " from its journal");
+  if (!start.end) storage::note_resumption(base, spec->wall());
   for (const auto& step : earlier_steps(*start.snapshot, spec->tool_settings))
     machine.note_step(step);
   for (auto& open : found.open)

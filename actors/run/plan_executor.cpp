@@ -10,6 +10,7 @@
 #include "actors/run/run_log.hpp"
 #include "messages/duration_text.hpp"
 #include "runtime/base/trace.hpp"
+#include "runtime/storage/last_use.hpp"
 
 namespace riffle {
 
@@ -34,6 +35,8 @@ storage::run_state to_state(events::run_status x) {
 void plan_executor_state::begin(run_peers& x) {
   peers = std::move(x);
   base = start.snapshot->run;
+  // The document stands in a message: a record is stored again and again.
+  base.settings = spec->plan->settings;
   const core::plan_limits limits{
       {spec->plan->most_attempts, spec->retry_base, longest_pause}};
   cursor = core::plan_cursor{spec->plan->document, spec->run, limits,
@@ -70,6 +73,7 @@ void plan_executor_state::begin_recovered() {
   log_run(log_level::info, spec->run,
           "goes on at step " + std::to_string(found.progress.step) +
               " from its journal");
+  if (!start.end) storage::note_resumption(base, spec->wall());
   auto open = plan_recovery(*start.snapshot, spec->tool_settings);
   calls = open.progress.tool_calls;
   for (auto& call : open.open)
@@ -200,8 +204,6 @@ storage::run_record plan_executor_state::make_record() const {
   const auto& p = cursor.progress();
   auto record = base;
   record.state = ended_as;
-  // The document stands in a message: a record is stored again and again.
-  record.settings = spec->plan->settings;
   record.step = p.step;
   record.step_attempt = p.attempt;
   record.turn_committed = p.step_over;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "runtime/service/single_call.hpp"
 #include "runtime/service/stored_request.hpp"
 #include "runtime/service/volley_record.hpp"
+#include "runtime/storage/last_use.hpp"
 #include "runtime/storage/readable_session.hpp"
 #include "tools/kept_file.hpp"
 #include "tools/session_state.hpp"
@@ -84,6 +86,37 @@ expected<std::vector<session_id>> volleys_of(storage::journal& journal) {
   return out;
 }
 
+/// Runs in which it is looked for what was resumed.
+constexpr std::size_t recent_runs = 500;
+
+/// Of sessions in the order of their starts: one whose run was resumed comes
+/// where that happened.
+expected<void> order_by_use(std::vector<session_id>& ids,
+                            storage::journal& journal) {
+  storage::run_filter recent;
+  recent.limit = recent_runs;
+  const auto runs = journal.list_runs(recent);
+  if (!runs) return unexpected{runs.error()};
+  std::unordered_map<session_id, wall_time> used;
+  bool as_started = true;
+  for (const auto& run : *runs) {
+    const auto at = storage::last_use(run);
+    as_started = as_started && at == run.started;
+    auto& last = used[run.session];
+    last = std::max(last, at);
+  }
+  if (as_started) return {};
+  for (const auto& [id, at] : used)
+    if (!is_single_call(id) && std::ranges::find(ids, id) == ids.end())
+      ids.push_back(id);
+  const auto use_of = [&](const session_id& id) {
+    const auto found = used.find(id);
+    return found == used.end() ? wall_time{} : found->second;
+  };
+  std::ranges::stable_sort(ids, std::ranges::greater{}, use_of);
+  return {};
+}
+
 }  // namespace
 
 expected<std::vector<session_id>> sessions::newest_of_people(
@@ -96,6 +129,8 @@ expected<std::vector<session_id>> sessions::newest_of_people(
     const bool whole = ids->size() < most || most == 0;
     std::erase_if(*ids, is_single_call);
     if (ids->size() < wanted && !whole) continue;
+    if (auto ok = order_by_use(*ids, *journal_); !ok)
+      return unexpected{std::move(ok.error())};
     if (ids->size() > wanted) ids->resize(wanted);
     return ids;
   }
@@ -196,20 +231,20 @@ expected<session_id> sessions::find(const std::string& part) const {
 }
 
 expected<session_id> sessions::newest_in(const std::string& folder) const {
-  constexpr std::size_t most = 500;
   const error none{errc::not_found, "sessions",
                    "there is no session of this folder yet"};
   if (!journal_) return unexpected{none};
   storage::run_filter newest;
-  newest.limit = most;
-  const auto runs = journal_->list_runs(newest);
+  newest.limit = recent_runs;
+  auto runs = journal_->list_runs(newest);
   if (!runs) return unexpected{runs.error()};
-  const auto found = std::ranges::find_if(*runs, [&](const auto& x) {
-    return !is_of_plan(x) && volley_of(x).empty() &&
-           !x.id.value.starts_with("plan_") && folder_of(x) == folder;
+  std::erase_if(*runs, [&](const auto& x) {
+    return is_of_plan(x) || !volley_of(x).empty() ||
+           x.id.value.starts_with("plan_") || folder_of(x) != folder;
   });
-  if (found != runs->end()) return found->session;
-  return unexpected{none};
+  if (runs->empty()) return unexpected{none};
+  // The first of several that were used at the same time.
+  return std::ranges::max_element(*runs, {}, storage::last_use)->session;
 }
 
 std::optional<run_request> sessions::last_request(const session_id& id) const {

@@ -14,6 +14,7 @@
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/service/views.hpp"
+#include "runtime/storage/last_use.hpp"
 
 namespace riffle::cli {
 
@@ -204,7 +205,7 @@ std::string summary_text(const session_summary& x, wall_time now,
     return (columns < 2 ? out : fit(out, columns - 1)) + "\n";
   }
   const auto state = service::state_of(x);
-  out += padded(ago(x.last.started, now), 10) + "  " +
+  out += padded(ago(storage::last_use(x.last), now), 10) + "  " +
          padded(asks && state == "active" ? "asks" : state, 11) + "  " +
          padded(runs_text(x.runs), 7) + "  ";
   auto title =
