@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A question that is answered by a letter and Enter has the keys of every
 // other text.
+#include <csignal>
 #include <string>
 
 #include "tests/cli/terminal_picture.hpp"
@@ -88,4 +89,58 @@ TEST_CASE("Ctrl-C at a question ends the program, and trusts nothing") {
   run.finish();
   CHECK_THAT(run.written(), Contains("^C"));
   CHECK_THAT(run.written(), !Contains("The answer."));
+}
+
+TEST_CASE("what is no answer is told which ones there are") {
+  if (!has_terminals()) return skip(no_terminals);
+  const place x;
+  terminal_program run{x.folder.path(), {"run", "say it"}, 100};
+  REQUIRE(run.read_next(question));
+  run.type("maybe\r");
+  REQUIRE(run.read_next("Please answer y or n."));
+  REQUIRE(run.read_next(question));
+  run.type("n\r");
+  CHECK(run.finish() == 2);
+}
+
+TEST_CASE("what was typed before Ctrl-Z is the answer still behind fg") {
+  if (!has_terminals()) return skip(no_terminals);
+  const place x;
+  terminal_program run{x.folder.path(), {"run", "say it"}, 100};
+  REQUIRE(run.read_next(question));
+  run.type("ye");
+  REQUIRE(run.read_next("ye"));
+  run.stop_and_go_on();
+  REQUIRE(run.read_next("[n]o > ye"));
+  run.answer("s\r");
+  REQUIRE(run.read_next("The answer."));
+  CHECK(run.finish() == 0);
+}
+
+TEST_CASE("a signal that ends the program at a question leaves its terminal") {
+  if (!has_terminals()) return skip(no_terminals);
+  const place x;
+  const int number = GENERATE(SIGTERM, SIGHUP, SIGINT);
+  CAPTURE(number);
+  // The shell outlives it, and says how the terminal is then.
+  terminal_program shell{
+      x.folder.path(),
+      {"-c",
+       R"(trap : INT; sh -c 'echo "pid=$$."; exec "$0" "$@"' "$0" "$@"; stty -a)",
+       terminal_program::built().string(), "run", "say it"},
+      100,
+      "xterm",
+      "",
+      "/bin/sh"};
+  REQUIRE(shell.read_next("pid="));
+  REQUIRE(shell.read_next("."));
+  const auto at = shell.written().find("pid=") + 4;
+  const auto pid = std::stoi(shell.written().substr(at));
+  REQUIRE(shell.read_next(question));
+  ::kill(pid, number);
+  REQUIRE(shell.read_next("speed "));
+  shell.finish();
+  CHECK_THAT(shell.written(), Contains(" icanon") && Contains(" echo "));
+  // And on a line of its own.
+  CHECK_THAT(shell.written(), !Contains("[n]o > speed"));
 }

@@ -2,6 +2,7 @@
 #include "runtime/cli/commands/asking.hpp"
 
 #include <cstdlib>
+#include <unistd.h>
 #include <utility>
 
 #include "runtime/cli/terminal/terminal_kind.hpp"
@@ -98,7 +99,23 @@ watched_work::watched_work(work_output& output,
       nobody_{about.what},
       typing_{about.typing},
       prompt_{prompt_for(keyboard, std::move(about), output, options, signals,
-                         io)} {}
+                         io)} {
+  stop_echo();
+}
+
+/// A key that is echoed stands within the rows, and each Enter leaves a copy
+/// of them. It waits for who reads the terminal next.
+void watched_work::stop_echo() {
+  if (typing_ != nullptr || !output_.has_status()) return;
+  if (!echo_ && is_in_foreground(STDERR_FILENO)) echo_.emplace(STDERR_FILENO);
+  if (echo_) echo_->set(typing_mode::quiet);
+}
+
+/// For who sets the terminal in his own way; what he has set stays.
+void watched_work::echo_again() {
+  if (echo_ && echo_->now() == typing_mode::quiet)
+    echo_->set(typing_mode::lines);
+}
 
 void watched_work::on(const event& x) {
   if (!prompt_) return nobody_.on(x);
@@ -112,6 +129,7 @@ void watched_work::stop_for_shell() {
   if (prompt_) prompt_->stand_aside();
   output_.leave_line();
   if (typing_) typing_->step_aside();
+  echo_again();
   suspension_.stop();
   if (typing_) typing_->come_back();
   if (prompt_) prompt_->come_back();
@@ -123,9 +141,11 @@ void watched_work::look_once(const taker& take) {
   if (prompt_ && signals_.asked_to_stop()) prompt_->leave();
   if (typing_) typing_->go_on();
   if (prompt_ && prompt_->busy() && !signals_.asked_to_stop()) {
+    echo_again();
     prompt_->look(look);
     if (prompt_->busy()) return go_on_above(take);
   }
+  stop_echo();
   const auto longest = came_ ? look_behind_text : typing_ ? quick_look : look;
   const bool waited = !came_;
   came_ = take(longest);

@@ -18,6 +18,7 @@
 #include "runtime/cli/terminal/approval_prompt.hpp"
 #include "runtime/cli/terminal/interrupts.hpp"
 #include "runtime/cli/terminal/suspension.hpp"
+#include "runtime/cli/terminal/terminal_mode.hpp"
 #include "runtime/cli/terminal/waiting_log.hpp"
 #include "runtime/cli/terminal/window_title.hpp"
 #include "runtime/cli/view/work_output.hpp"
@@ -87,6 +88,8 @@ class watched_work {
  private:
   void go_on_above(const taker& take);
   void stop_for_shell();
+  void stop_echo();
+  void echo_again();
 
   work_output& output_;
   const show_options show_;
@@ -97,7 +100,8 @@ class watched_work {
   open_questions nobody_;
   chat_prompt* typing_;
   suspension suspension_;
-  bool came_ = false;  ///< something did, the last time
+  std::optional<terminal_mode> echo_;  ///< where rows are drawn, without a line
+  bool came_ = false;                  ///< something did, the last time
   std::optional<approval_prompt> prompt_;
 };
 

@@ -78,11 +78,6 @@ bool approval_prompt::busy() const {
          std::chrono::steady_clock::now() >= settling_until_;
 }
 
-bool approval_prompt::in_foreground() const {
-  const auto group = ::tcgetpgrp(keyboard_.get());
-  return group < 0 || group == ::getpgrp();
-}
-
 void approval_prompt::ask() {
   options_ = around_.screen();
   open_.emplace(waiting_.front(), options_);
@@ -178,7 +173,7 @@ bool approval_prompt::typed_before() {
 void approval_prompt::look(std::chrono::milliseconds limit) {
   if (!busy() || around_.stopped()) return;
   // Reading in the background would stop the whole process.
-  if (!in_foreground()) {
+  if (!is_in_foreground(keyboard_.get())) {
     std::this_thread::sleep_for(limit);
     return close_if_decided();
   }

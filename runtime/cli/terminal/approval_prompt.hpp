@@ -139,7 +139,6 @@ class approval_prompt {
   bool decided_for_all();
   void keep_answer();
   bool is_answered(const storage::proposal_record& what);
-  [[nodiscard]] bool in_foreground() const;
   bool show_after_stop();
   void wait_for_quiet();
   void take_escape();

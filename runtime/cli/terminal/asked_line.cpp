@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "runtime/cli/terminal/answer_gate.hpp"
 #include "runtime/cli/terminal/erasure.hpp"
 #include "runtime/cli/terminal/suspension.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
@@ -45,11 +46,13 @@ asked_line::asked_line(std::string question, int keyboard, console& io)
       io_{io},
       mode_{keyboard} {}
 
+asked_line::~asked_line() { leave_screen_with(leaving::nothing); }
+
 /// From its first row on.
 void asked_line::ask() {
   seen_ = times_continued();
   mode_.set(typing_mode::raw);
-  editor_.clear();
+  leave_screen_with(leaving::ends_line);
   keys_ = {};
   drawn_ = {};
   columns_ = std::max<std::size_t>(io_.err.columns(), 2);
@@ -62,6 +65,7 @@ void asked_line::ask() {
 
 void asked_line::ask_again() {
   ::tcflush(keyboard_, TCIFLUSH);
+  answers_from_ = std::chrono::steady_clock::now() + answer_gate::quiet_after;
   ask();
 }
 
@@ -103,6 +107,8 @@ asked_line::said asked_line::read_key() {
 asked_line::said asked_line::on(const key& x) {
   switch (x.what) {
     case key_kind::enter:
+      if (std::chrono::steady_clock::now() < answers_from_)
+        return said::nothing;
       editor_.on({key_kind::end, {}});
       draw();
       io_.err.write("\n");

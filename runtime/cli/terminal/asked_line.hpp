@@ -23,9 +23,13 @@ class asked_line {
   static constexpr std::size_t longest = 8192;
 
   asked_line(std::string question, int keyboard, console& io);
+  ~asked_line();
+  asked_line(const asked_line&) = delete;
+  asked_line& operator=(const asked_line&) = delete;
 
   /// Asks, and again once the process was stopped and goes on: a shell has
   /// written below the question then, and what came with `fg` was typed for it.
+  /// What was typed before stands in the answer still.
   /// Nothing: the keyboard is closed, or `stopped`.
   std::optional<std::string> read(const std::function<bool()>& stopped);
 
@@ -53,6 +57,8 @@ class asked_line {
   std::size_t columns_ = 0;
   settled_width width_;
   int seen_ = 0;  ///< see `times_continued`
+  /// An Enter before that came with `fg`.
+  time_point answers_from_{};
 };
 
 }  // namespace riffle::cli

@@ -75,6 +75,16 @@ std::optional<std::string> ask_line(const std::string& question, int keyboard,
   return line;
 }
 
+/// "Please answer y, n or v."
+std::string what_counts(const std::vector<answer>& all) {
+  std::string out{"Please answer "};
+  for (const auto& x : all) {
+    const bool last = &x == &all.back();
+    out.append(&x == all.data() ? "" : last ? " or " : ", ").append(x.key);
+  }
+  return out + ".\n";
+}
+
 }  // namespace
 
 std::optional<std::string> ask_text(const std::string& question, int keyboard,
@@ -100,6 +110,7 @@ std::optional<std::size_t> ask(const std::string& question,
     if (!line) return std::nullopt;
     if (const auto given = answer_in(*line, all)) return given;
     if (other.no_answer && !trimmed(*line).empty()) other.no_answer(*line);
+    io.say(what_counts(all));
   }
 }
 

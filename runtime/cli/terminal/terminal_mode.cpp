@@ -17,6 +17,7 @@ namespace {
 // What a signal handler may touch.
 std::atomic<int> kept_fd{-1};
 termios kept{};
+std::atomic<bool> only_quiet{false};  ///< nothing but its echo was changed
 std::atomic<leaving> last_words{leaving::nothing};
 std::atomic<bool> title_changed{false};
 std::array<char, 160> parting_words{};
@@ -37,6 +38,28 @@ void watch_for_continue() noexcept {
 
 void write_all(int fd, std::string_view text) {
   [[maybe_unused]] const auto n = ::write(fd, text.data(), text.size());
+}
+
+/// Those that end a process which does not catch them.
+constexpr std::array deadly{SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+
+extern "C" void riffle_on_death(int signal) {
+  leave_terminal();
+  ::signal(signal, SIG_DFL);
+  ::raise(signal);
+}
+
+/// The signals that nobody has taken, or not any more.
+void catch_deadly(bool on) noexcept {
+  for (const int signal : deadly) {
+    struct sigaction x{};
+    ::sigaction(signal, nullptr, &x);
+    if (x.sa_handler != (on ? SIG_DFL : riffle_on_death)) continue;
+    x = {};
+    x.sa_handler = on ? riffle_on_death : SIG_DFL;
+    sigemptyset(&x.sa_mask);
+    ::sigaction(signal, &x, nullptr);
+  }
 }
 
 }  // namespace
@@ -60,8 +83,12 @@ terminal_mode::~terminal_mode() {
 void terminal_mode::set(typing_mode x) {
   const int seen = continued;
   if (!known_ || (x == now_ && seen == seen_)) return;
+  const bool reads_keys = x == typing_mode::keys || x == typing_mode::raw;
+  if (!reads_keys && !is_in_foreground(fd_)) return;
   auto how = found_;
-  if (x != typing_mode::lines) {
+  if (x == typing_mode::quiet)
+    how.c_lflag &= ~static_cast<tcflag_t>(ECHO | ECHONL);
+  if (reads_keys) {
     how.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | IEXTEN);
     how.c_iflag &= ~static_cast<tcflag_t>(ICRNL | INLCR | IXON);
     how.c_cc[VMIN] = 1;
@@ -69,9 +96,17 @@ void terminal_mode::set(typing_mode x) {
   }
   if (x == typing_mode::raw) how.c_lflag &= ~static_cast<tcflag_t>(ISIG);
   // What was typed already stays, and counts.
+  if (x != typing_mode::lines) catch_deadly(true);
   if (::tcsetattr(fd_, TCSADRAIN, &how) != 0) return;
+  if (x == typing_mode::lines) catch_deadly(false);
+  only_quiet = x == typing_mode::quiet;
   now_ = x;
   seen_ = seen;
+}
+
+bool is_in_foreground(int fd) noexcept {
+  const auto group = ::tcgetpgrp(fd);
+  return group < 0 || group == ::getpgrp();
 }
 
 int times_continued() noexcept { return continued; }
@@ -107,7 +142,8 @@ void leave_terminal() noexcept {
   }
   const int fd = kept_fd;
   if (fd < 0) return say_parting_words();
-  ::tcsetattr(fd, TCSANOW, &kept);
+  if (is_in_foreground(fd)) ::tcsetattr(fd, TCSANOW, &kept);
+  if (only_quiet) return say_parting_words();
   write_all(fd, erase_rows);
   write_all(fd, "\x1b[?2004l");
   say_parting_words();

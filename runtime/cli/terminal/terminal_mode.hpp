@@ -13,11 +13,12 @@ enum class typing_mode : std::uint8_t {
   lines,  ///< as it was found: whole lines, echoed, Ctrl-C is a signal
   keys,   ///< key by key, without echo; Ctrl-C is a signal
   raw,    ///< and Ctrl-C is a key
+  quiet,  ///< as `lines` without echo: for who draws, and reads nothing
 };
 
 /// The terminal is as it was found once the object is gone, also after a second
-/// Ctrl-C (see interrupts.hpp). One within the life of another one begins, and
-/// ends, while that reads lines.
+/// Ctrl-C (see interrupts.hpp) and a signal that nobody catches. One within the
+/// life of another one begins, and ends, while that reads lines.
 class terminal_mode {
  public:
   /// Does not own `fd`.
@@ -27,7 +28,8 @@ class terminal_mode {
   terminal_mode& operator=(const terminal_mode&) = delete;
 
   /// Also what was set already, if the process was stopped since then (Ctrl-Z):
-  /// a shell sets the terminal in its own way.
+  /// a shell sets the terminal in its own way. `lines` and `quiet` leave it to
+  /// whose it is while this process is in the background.
   void set(typing_mode x);
   [[nodiscard]] typing_mode now() const noexcept { return now_; }
 
@@ -39,6 +41,10 @@ class terminal_mode {
   typing_mode now_ = typing_mode::lines;
   int seen_ = 0;  ///< see `times_continued`
 };
+
+/// Whether this process may read from its terminal and set it, as far as that
+/// can be told.
+bool is_in_foreground(int fd) noexcept;
 
 /// How often this process was stopped and goes on, since the first mode was
 /// set, or the first `count_continues`: then what stood on the screen may stand
