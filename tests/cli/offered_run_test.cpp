@@ -4,6 +4,8 @@
 #include <csignal>
 #include <filesystem>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/cli/terminal_program.hpp"
 #include "tests/config/temp_folder.hpp"
@@ -18,7 +20,7 @@ namespace {
 /// A turn that was killed in its first call, waits in its second one for a file
 /// `go`, and then asks about a file.
 struct killed_turn {
-  killed_turn() {
+  explicit killed_turn(const std::vector<std::string>& words = {}) {
     folder.write("s.toml", R"toml(
 [[steps]]
 [[steps.calls]]
@@ -40,9 +42,12 @@ text = "You said: {{task}}"
                  "[runtime]\ndata_dir = \"data\"\n"
                  "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
                  "script = \"s.toml\"\n[tools.bash]\napproval = \"allow\"\n");
-    terminal_program killed{folder.path(), {"chat", "--no-color"}, 110};
-    REQUIRE(killed.read_next("/help shows"));
-    killed.type("one\r");
+    const bool talks = words.empty();
+    terminal_program killed{
+        folder.path(),
+        talks ? std::vector<std::string>{"chat", "--no-color"} : words, 110};
+    if (talks) REQUIRE(killed.read_next("/help shows"));
+    if (talks) killed.type("one\r");
     REQUIRE(eventually([&] { return has("begun"); }));
     killed.signal(SIGKILL);
     killed.finish();
@@ -59,6 +64,7 @@ text = "You said: {{task}}"
 };
 
 constexpr auto question = "[s]top, [?] > ";
+constexpr auto stops_task = "[s]top this task, [?] > ";
 
 }  // namespace
 
@@ -137,4 +143,80 @@ TEST_CASE("Ctrl-D while an offered run works leaves at its end") {
   x.folder.write("go", "");
   CHECK(talk.finish() == 0);
   CHECK(x.has("one.md"));
+}
+
+TEST_CASE("an offered volley works above the input line, as a turn does") {
+  if (!has_terminals()) return skip(no_terminals);
+  killed_turn x{{"run", "--workers", "1", "--", "one", "more"}};
+  terminal_program talk{x.folder.path(), {"chat", "--no-color"}, 110};
+  REQUIRE(talk.read_next("Finish it first?"));
+  REQUIRE(talk.read_next("[n]o > "));
+  talk.type("y\r");
+  REQUIRE(eventually([&] { return x.has("second"); }));
+  talk.type("later\r");
+  REQUIRE(talk.read_next("(1 queued"));
+  talk.type("/cost\r");
+  REQUIRE(talk.read_next("token"));
+  x.folder.write("go", "");
+  for (const auto* file : {"one.md", "more.md"}) {
+    REQUIRE(talk.read_next(file));
+    REQUIRE(talk.read_next(stops_task));
+    talk.answer("y");
+    REQUIRE(eventually([&] { return x.has(file); }));
+  }
+  // Nothing of it was lost.
+  REQUIRE(talk.read_next("> later"));
+  REQUIRE(talk.read_next(question));
+  talk.answer("y");
+  REQUIRE(talk.read_next("You said: later"));
+  REQUIRE(talk.read_next("\x1b[?2004h"));
+  talk.type("\x04");
+  CHECK(talk.finish() == 0);
+}
+
+TEST_CASE("Ctrl-C stops an offered volley, and not the conversation") {
+  if (!has_terminals()) return skip(no_terminals);
+  killed_turn x{{"run", "--workers", "1", "--", "one", "more"}};
+  terminal_program talk{x.folder.path(), {"chat", "--no-color"}, 110};
+  REQUIRE(talk.read_next("[n]o > "));
+  talk.type("y\r");
+  REQUIRE(eventually([&] { return x.has("second"); }));
+  talk.type("later\r");
+  REQUIRE(talk.read_next("(1 queued"));
+  talk.type("\x03");
+  REQUIRE(talk.read_next("What you had typed waits for your Enter"));
+  REQUIRE(talk.read_next("> later"));
+  talk.type("\x15\x04");
+  CHECK(talk.finish() == 0);
+  CHECK_FALSE(x.has("one.md"));
+}
+
+TEST_CASE("a session whose run was resumed was used then") {
+  if (!has_terminals()) return skip(no_terminals);
+  const killed_turn x;
+  x.folder.write("go", "");
+  terminal_program other{
+      x.folder.path(), {"run", "--approve", "all", "other"}, 110};
+  REQUIRE(other.read_next("ne[v]er > "));
+  other.type("n\r");
+  REQUIRE(other.read_next("You said: other"));
+  CHECK(other.finish() == 0);
+  const auto listed = [&] {
+    terminal_program list{x.folder.path(), {"sessions", "list"}, 110};
+    CHECK(list.finish() == 0);
+    const auto all = list.written();
+    return std::pair{all.find(" one"), all.find(" other")};
+  };
+  const auto before = listed();
+  CHECK(before.second < before.first);
+  terminal_program resumed{
+      x.folder.path(), {"run", "--approve", "none", "third"}, 110};
+  REQUIRE(resumed.read_next("ne[v]er > "));
+  resumed.type("y\r");
+  REQUIRE(resumed.read_next(question));
+  resumed.answer("y");
+  REQUIRE(resumed.read_next("You said: third"));
+  CHECK(resumed.finish() != -1);
+  const auto after = listed();
+  CHECK(after.first < after.second);
 }

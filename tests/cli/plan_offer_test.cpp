@@ -218,6 +218,8 @@ TEST_CASE("run offers a plan that was killed with the same question") {
   next.type("c\n");
   REQUIRE(next.read_next("[s]top the plan, [?] > "));  // about the next one
   next.answer("y");
+  REQUIRE(next.read_next("Now your task: go"));
+  REQUIRE(next.read_next("Said."));
   CHECK(next.finish() == 0);
   CHECK(x.text_of("ran") == "once\n");
   CHECK(x.text_of("told") == "told\n");

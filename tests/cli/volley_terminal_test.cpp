@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A volley at a pseudo-terminal: the others live while a question is open, and
 // stop stops one task.
+#include <optional>
+
 #include <nlohmann/json.hpp>
 
 #include "runtime/cli/terminal/erasure.hpp"
@@ -190,4 +192,72 @@ TEST_CASE("answers of a volley and of a plan are rendered as those of a run") {
   auto raw = of;
   raw.insert(raw.begin() + 1, "--raw");
   CHECK(shown(raw).find("- **one** thing") != std::string::npos);
+}
+
+namespace {
+
+/// A program whose work waits in a call for the files `next` and `go`; behind
+/// it the shell tells how it left the terminal.
+struct waiting_work {
+  explicit waiting_work(std::vector<std::string> words) {
+    const std::string waits =
+        "echo ready; until test -e next; do sleep 0.02; done; echo second; "
+        "until test -e go; do sleep 0.02; done";
+    folder.write("riffle.toml",
+                 "[runtime]\ndata_dir = \"data\"\n"
+                 "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
+                 "script = \"s.toml\"\n[tools.bash]\napproval = \"allow\"\n");
+    folder.write("s.toml",
+                 "[[steps]]\n[[steps.calls]]\ntool = \"bash\"\n"
+                 "arguments = { command = \"" +
+                     waits + "\" }\n[[steps]]\ntext = \"Said.\"\n");
+    folder.write("p.toml",
+                 "[[steps]]\ntool = \"bash\"\narguments = { command = \"" +
+                     waits + "\" }\n");
+    words.insert(words.begin(),
+                 {"-c", R"("$0" "$@"; echo "left by $?"; stty -a)",
+                  terminal_program::built().string()});
+    riffle.emplace(folder.path(), words, 110, "xterm", "", "/bin/sh");
+  }
+  [[nodiscard]] bool wrote(const char* text) const {
+    return riffle->written().find(text) != std::string::npos;
+  }
+  temp_folder folder;
+  std::optional<terminal_program> riffle;
+};
+
+const std::vector<std::vector<std::string>> all_work{
+    {"run", "say it"}, {"run", "a b", "c d"}, {"plan", "p.toml"}};
+
+}  // namespace
+
+TEST_CASE("what is typed beside live rows does not stand within them") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const auto words = GENERATE(from_range(all_work));
+  CAPTURE(words);
+  waiting_work x{words};
+  auto& riffle = *x.riffle;
+  REQUIRE(riffle.read_next("ready"));
+  riffle.type("qzq\r\rqzq");
+  x.folder.write("next", "");
+  x.folder.write("go", "");
+  REQUIRE(riffle.read_next("left by 0"));
+  CHECK_FALSE(x.wrote("qzq"));
+  riffle.finish();
+  // The shell has its terminal as before.
+  CHECK(x.wrote(" icanon"));
+  CHECK(x.wrote(" echo "));
+}
+
+TEST_CASE("Ctrl-C beside live rows writes nothing into them") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const auto words = GENERATE(from_range(all_work));
+  CAPTURE(words);
+  waiting_work x{words};
+  REQUIRE(x.riffle->read_next("ready"));
+  x.riffle->type("\x03");
+  x.riffle->finish();
+  CHECK_FALSE(x.wrote("^C"));
 }

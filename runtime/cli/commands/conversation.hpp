@@ -86,6 +86,13 @@ class conversation {
   /// to ask. The exit status.
   int watch_turn(const run& turn, bool asks, interrupts& signals,
                  room_wait& room);
+  /// The same of a volley that goes on.
+  int watch_volley(volley& of, interrupts& signals);
+  int watch_work(const std::function<int(std::optional<unique_fd>)>& watch,
+                 bool asks);
+  /// What was typed waits for an Enter of its own, where the person stopped
+  /// what worked.
+  int hold_typed(int status, const interrupts& signals);
   void not_begun(const error& why);
   void tell_unusable();
   [[nodiscard]] std::string agent_name() const;

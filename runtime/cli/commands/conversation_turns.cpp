@@ -8,6 +8,7 @@
 #include "runtime/cli/commands/conversation.hpp"
 #include "runtime/cli/commands/room.hpp"
 #include "runtime/cli/commands/unfinished.hpp"
+#include "runtime/cli/commands/volley.hpp"
 #include "runtime/cli/commands/watch_plan.hpp"
 #include "runtime/cli/terminal/approval_prompt.hpp"
 #include "runtime/cli/view/exit_status.hpp"
@@ -26,19 +27,43 @@ std::string text_of_held(std::size_t inputs) {
 
 }  // namespace
 
-int conversation::watch_turn(const run& turn, bool asks, interrupts& signals,
-                             room_wait& room) {
+int conversation::watch_work(
+    const std::function<int(std::optional<unique_fd>)>& watch, bool asks) {
   prompt_.go_on();
   prompt_.answer_with([this](const std::string& x) { return on_typed(x); });
   works_ = true;
   asks_ = asks;
-  const int status = watch_any(
-      {*rt_, turn, asks ? open_keyboard(false) : std::optional<unique_fd>{},
-       &prompt_, [this] { return who_decides(); }},
-      options_.common, options_.show, signals, room, io_);
+  const int status = watch(asks ? open_keyboard(false) : std::nullopt);
   works_ = false;
+  return status;
+}
+
+int conversation::watch_turn(const run& turn, bool asks, interrupts& signals,
+                             room_wait& room) {
+  const auto show = [&](std::optional<unique_fd> keyboard) {
+    return watch_any({*rt_, turn, std::move(keyboard), &prompt_,
+                      [this] { return who_decides(); }},
+                     options_.common, options_.show, signals, room, io_);
+  };
+  const int status = watch_work(show, asks);
   if (session_ == turn.session())
     if (const auto mine = rt_->find_run(turn.id())) seen_ = mine->ordinal;
+  return hold_typed(status, signals);
+}
+
+int conversation::watch_volley(volley& of, interrupts& signals) {
+  const auto show = [&](std::optional<unique_fd> keyboard) {
+    return watch({.rt = *rt_,
+                  .of = of,
+                  .keyboard = std::move(keyboard),
+                  .typing = &prompt_,
+                  .decides = [this] { return who_decides(); }},
+                 options_.common, options_.show, signals, io_);
+  };
+  return hold_typed(watch_work(show, who_decides() == approve::ask), signals);
+}
+
+int conversation::hold_typed(int status, const interrupts& signals) {
   // Or at a question, or elsewhere: what waits is not for that either.
   const bool stopped = signals.asked_to_stop() || status == interrupted_by_user;
   if (!stopped || signals.asked_to_leave() || prompt_.leaves_later())
@@ -90,6 +115,10 @@ bool conversation::finish_left(interrupts& signals) {
     status = watch_turn(turn, who_decides() == approve::ask, signals, room);
     return *status;
   };
+  const auto shows_volley = [&](volley& of) {
+    status = watch_volley(of, signals);
+    return *status;
+  };
   finish_first(*rt_,
                {.common = options_.common,
                 .show = options_.show,
@@ -97,7 +126,8 @@ bool conversation::finish_left(interrupts& signals) {
                 .asked = &asked,
                 .typed = prompt_.kept_beside_questions(),
                 .approval = who_decides(),
-                .shows = shows},
+                .shows = shows,
+                .shows_volley = shows_volley},
                signals, room, io_);
   if (asked) io_.err.write("\n");
   const bool stopped =

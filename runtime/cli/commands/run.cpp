@@ -8,6 +8,7 @@
 #include "runtime/cli/commands/watch.hpp"
 #include "runtime/cli/terminal/choose.hpp"
 #include "runtime/cli/terminal/read_text.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/wrap_lines.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/limits_text.hpp"
@@ -37,6 +38,15 @@ void tell(const std::string& text, const common_options& options, console& io) {
   if (!person) return;
   io.err.write(use_color(options, io.err) ? "\x1b[2m" + text + "\x1b[0m\n"
                                           : text + "\n");
+}
+
+next_work work_of(const run_command& x, const config::config& settings,
+                  const std::string& task) {
+  return {.common = x.common,
+          .show = x.show,
+          .settings = settings,
+          .stdin_is_taken = takes_stdin(x),
+          .next = "your task: " + safe_line(task, 200)};
 }
 
 }  // namespace
@@ -71,8 +81,8 @@ int execute(const run_command& x, console& io) {
       room, [&] { return runtime::create(*settings, {.owns_process = true}); });
   if (room.status()) return *room.status();
   if (!rt) return report(rt.error(), io);
-  const auto first = finish_first(
-      *rt, {x.common, x.show, *settings, stdin_is_taken}, signals, room, io);
+  const auto first = finish_first(*rt, work_of(x, *settings, request->task),
+                                  signals, room, io);
   if (room.status()) return *room.status();
   if (first == interrupted_by_user || signals.asked_to_stop())
     return not_begun(io);

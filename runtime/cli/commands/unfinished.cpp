@@ -19,7 +19,9 @@
 #include "runtime/cli/terminal/choose.hpp"
 #include "runtime/cli/terminal/confirm.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/cli/view/exit_status.hpp"
+#include "runtime/cli/view/run_output.hpp"
 #include "runtime/cli/view/session_text.hpp"
 #include "runtime/cli/view/trace_writer.hpp"
 #include "runtime/service/run_folder.hpp"
@@ -117,6 +119,27 @@ int finish_run(left_run left, const next_work& x, interrupts& signals,
                    x.show, signals, room, io);
 }
 
+int finish_volley(left_run left, const std::string& id, const next_work& x,
+                  interrupts& signals, room_wait& room, console& io) {
+  auto of = with_room(room, [&] {
+    return left.rt.resume_volley(id, {.approval = x.approval});
+  });
+  if (room.status()) return *room.status();
+  if (!of) return report(of.error(), io);
+  if (x.shows_volley) return x.shows_volley(*of);
+  return watch({left.rt, *of, std::move(left.keyboard)}, x.common, x.show,
+               signals, io);
+}
+
+/// Where the own work begins.
+void tell_own_work(const next_work& x, console& io) {
+  if (x.next.empty()) return;
+  const auto line =
+      fit("Now " + x.next, std::max<std::size_t>(io.err.columns(), 2) - 1);
+  io.err.write(use_color(x.common, io.err) ? "\x1b[2m" + line + "\x1b[0m\n"
+                                           : line + "\n");
+}
+
 }  // namespace
 
 int not_begun(console& io) {
@@ -159,14 +182,15 @@ int finish_first(runtime& rt, const next_work& x, interrupts& signals,
     return interrupted_by_user;
   if (given == 2) return never_finish(rt, *left, io);
   if (given != 0) return completed;
-  if (volley.empty())
-    return finish_run({rt, *left, std::move(keyboard)}, x, signals, room, io);
-  auto of = with_room(room, [&] {
-    return rt.resume_volley(volley, {.approval = approve::ask});
-  });
-  if (room.status()) return *room.status();
-  if (!of) return report(of.error(), io);
-  return watch({rt, *of, std::move(keyboard)}, x.common, x.show, signals, io);
+  left_run of{rt, *left, std::move(keyboard)};
+  const int status =
+      volley.empty()
+          ? finish_run(std::move(of), x, signals, room, io)
+          : finish_volley(std::move(of), volley, x, signals, room, io);
+  const bool goes_on = status != interrupted_by_user && !room.status() &&
+                       !signals.asked_to_stop();
+  if (goes_on) tell_own_work(x, io);
+  return status;
 }
 
 }  // namespace riffle::cli

@@ -10,6 +10,7 @@
 
 #include "messages/time.hpp"
 #include "runtime/api/riffle.hpp"
+#include "runtime/api/volley.hpp"
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/commands/room.hpp"
 #include "runtime/cli/terminal/confirm.hpp"
@@ -47,6 +48,11 @@ struct next_work {
   /// … and who shows it, or the plan that it is: its exit status. Nothing:
   /// `watch` does.
   std::function<int(const run&)> shows = {};
+  /// The same of a volley.
+  std::function<int(volley&)> shows_volley = {};
+  /// What begins behind it ("your task: …"): a line between them says so.
+  /// Empty: nothing does.
+  std::string next = {};
 };
 
 /// Says that what somebody was to begin behind it was not begun; the status.

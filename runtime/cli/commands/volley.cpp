@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/base/text.hpp"
 #include "runtime/cli/commands/asking.hpp"
 #include "runtime/cli/commands/init.hpp"
 #include "runtime/cli/commands/requests.hpp"
@@ -175,7 +176,8 @@ class shown_volley {
                [this](const events::approval_required& about) {
                  const auto task = output_.task_of(about.proposal);
                  if (task) x_.of.cancel(*task, stopped_by_user);
-               }},
+               },
+               x.typing, x.decides},
               options,
               show,
               signals,
@@ -273,8 +275,14 @@ int execute(const volley_command& x, console& io) {
       room, [&] { return runtime::create(*settings, {.owns_process = true}); });
   if (room.status()) return *room.status();
   if (!rt) return report(rt.error(), io);
-  const auto first = finish_first(
-      *rt, {common, x.each.show, *settings, stdin_is_taken}, signals, room, io);
+  const auto first =
+      finish_first(*rt,
+                   {.common = common,
+                    .show = x.each.show,
+                    .settings = *settings,
+                    .stdin_is_taken = stdin_is_taken,
+                    .next = "your " + counted(request->tasks.size(), "task")},
+                   signals, room, io);
   if (room.status()) return *room.status();
   if (first == interrupted_by_user || signals.asked_to_stop())
     return not_begun(io);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "runtime/api/volley.hpp"
 #include "runtime/base/unique_fd.hpp"
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/commands/room.hpp"
+#include "runtime/cli/terminal/chat_prompt.hpp"
 #include "runtime/cli/terminal/interrupts.hpp"
 #include "runtime/config/config.hpp"
 
@@ -20,6 +22,9 @@ struct watched_volley {
   std::optional<unique_fd> keyboard;
   /// What it begins with, for who may lack a key; null: it goes on.
   const config::config* settings = nullptr;
+  /// As of a `watched_run`.
+  chat_prompt* typing = nullptr;
+  std::function<approve()> decides = {};
 };
 
 /// Shows a volley to its end, as `watch` a run: results on standard output in
