@@ -46,7 +46,7 @@ TEST_CASE("a folder's file is asked about once, and again when it changed") {
   CHECK(first.written().find("models.default.script = \"s.toml\"") !=
         std::string::npos);
   first.type("y\n");
-  REQUIRE(first.read_until("The answer."));
+  REQUIRE(first.read_next("The answer."));
   CHECK(first.finish() == 0);
 
   terminal_program second{x.folder.path(), {"run", "say it"}, 100};
