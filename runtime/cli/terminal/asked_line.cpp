@@ -138,6 +138,7 @@ asked_line::said asked_line::on(const key& x) {
 void asked_line::take(const key& x) {
   const bool full = editor_.text().size() + x.text.size() > longest;
   if (means_nothing_here(x.what) || (x.what == key_kind::text && full)) return;
+  answers_from_ = {};
   editor_.on(x);
 }
 

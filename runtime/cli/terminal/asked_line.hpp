@@ -57,7 +57,7 @@ class asked_line {
   std::size_t columns_ = 0;
   settled_width width_;
   int seen_ = 0;  ///< see `times_continued`
-  /// An Enter before that came with `fg`.
+  /// An Enter before that, and alone, came with `fg`.
   time_point answers_from_{};
 };
 
