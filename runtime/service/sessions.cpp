@@ -106,9 +106,9 @@ expected<void> order_by_use(std::vector<session_id>& ids,
     last = std::max(last, at);
   }
   if (as_started) return {};
+  const std::unordered_set<session_id> there{ids.begin(), ids.end()};
   for (const auto& [id, at] : used)
-    if (!is_single_call(id) && std::ranges::find(ids, id) == ids.end())
-      ids.push_back(id);
+    if (!is_single_call(id) && !there.contains(id)) ids.push_back(id);
   const auto use_of = [&](const session_id& id) {
     const auto found = used.find(id);
     return found == used.end() ? wall_time{} : found->second;

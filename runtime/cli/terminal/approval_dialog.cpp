@@ -91,13 +91,19 @@ std::string approval_dialog::scopes() const {
          (has_pattern() ? "[p]attern, " : "") + "[t]ool, [b]ack > ";
 }
 
-/// Of a command, whose beginning is what people look for there.
-std::string approval_dialog::why_no_pattern() const {
-  if (about_.tool != "bash" || edited_) return {};
+/// Of `bash`; empty: it has none.
+std::string approval_dialog::command() const {
+  if (about_.tool != "bash") return {};
   const auto x = nlohmann::json::parse(about_.arguments, nullptr, false);
   if (!x.is_object() || !x.contains("command") || !x["command"].is_string())
     return {};
-  const auto line = x["command"].get<std::string>();
+  return x["command"].get<std::string>();
+}
+
+/// Of a command, whose beginning is what people look for there.
+std::string approval_dialog::why_no_pattern() const {
+  const auto line = command();
+  if (line.empty() || edited_ || line == about_.pattern) return {};
   const auto plain = core::plain_command(line);
   if (!plain)
     return "  (no pattern: the line is more than one plain command)\n";
@@ -182,8 +188,9 @@ dialog_step approval_dialog::decide(kind what) const {
   return {{}, std::move(out)};
 }
 
+/// One that means this very command says no more than the call.
 bool approval_dialog::has_pattern() const {
-  return !about_.pattern.empty() && !edited_;
+  return !about_.pattern.empty() && !edited_ && about_.pattern != command();
 }
 
 dialog_step approval_dialog::choose_scope(std::string_view text) {
