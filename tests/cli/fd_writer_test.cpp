@@ -84,6 +84,28 @@ TEST_CASE("a reader that takes nothing is given up when it is time") {
   }
 }
 
+// For ThreadSanitizer: lines of the log come from any thread.
+TEST_CASE("who waits for a reader may change while another thread writes") {
+  pipe_ends ends;
+  fd_writer writer{ends.fds[1]};
+  std::string got;
+  std::thread reader{[&] { got = read_all(ends.fds[0]); }};
+  constexpr int many = 2000;
+  std::thread log{[&] {
+    for (int i = 0; i < many; ++i) writer.write("a line\n");
+  }};
+  for (int i = 0; i < many; ++i) {
+    writer.give_up_if([i](fd_writer::milliseconds) { return i < 0; });
+    writer.give_up_if({});
+    CHECK(writer.good());
+  }
+  log.join();
+  ::close(ends.fds[1]);
+  ends.fds[1] = -1;
+  reader.join();
+  CHECK(got.size() == many * std::string{"a line\n"}.size());
+}
+
 TEST_CASE("a full disk is a problem with a name") {
   const int fd = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
   REQUIRE(fd >= 0);

@@ -30,8 +30,9 @@ bool fd_writer::write_bytes(std::string_view text) {
   // A pipe or terminal with room takes so much at once, without a wait.
   constexpr std::size_t piece = PIPE_BUF;
   while (good() && !text.empty()) {
-    if (is_too_long_ && !wait_for_room()) break;
-    const auto size = is_too_long_ ? std::min(text.size(), piece) : text.size();
+    const bool limited = may_give_up();
+    if (limited && !wait_for_room()) break;
+    const auto size = limited ? std::min(text.size(), piece) : text.size();
     const auto n = ::write(fd_, text.data(), size);
     if (n >= 0) {
       text.remove_prefix(static_cast<std::size_t>(n));
@@ -59,12 +60,21 @@ bool fd_writer::wait_for_room() {
     }
     const auto now = clock::now();
     if (!begin) begin = now;
-    if (is_too_long_ &&
-        is_too_long_(std::chrono::duration_cast<milliseconds>(now - *begin))) {
+    if (gives_up(std::chrono::duration_cast<milliseconds>(now - *begin))) {
       error_ = ETIMEDOUT;
       return false;
     }
   }
+}
+
+bool fd_writer::may_give_up() const {
+  const std::lock_guard lock{mutex_};
+  return is_too_long_ != nullptr;
+}
+
+bool fd_writer::gives_up(milliseconds silent) const {
+  const std::lock_guard lock{mutex_};
+  return is_too_long_ && is_too_long_(silent);
 }
 
 bool fd_writer::closed() const noexcept { return error_ == EPIPE; }

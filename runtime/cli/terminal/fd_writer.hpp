@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,7 +13,8 @@ namespace riffle::cli {
 
 /// Writes to a file descriptor that it does not own. Whole texts, to a terminal
 /// that shows no UTF-8 in ASCII; waits while the reader is slow. SIGPIPE must
-/// be caught (see interrupts.hpp).
+/// be caught (see interrupts.hpp). Thread-safe but for `on_light`: lines of the
+/// log come from any thread.
 class fd_writer {
  public:
   using milliseconds = std::chrono::milliseconds;
@@ -25,9 +28,11 @@ class fd_writer {
   void on_light(bool x) noexcept { light_ = x && terminal_; }
 
   /// While the reader takes nothing, `f` is asked again and again; told how
-  /// long that lasts, it says whether that is too long. Without it, or with
+  /// long that lasts, it says whether that is too long, on the thread that
+  /// writes; never any more once this was called again. Without it, or with
   /// nothing, a reader is waited for without end.
   void give_up_if(std::function<bool(milliseconds)> f) {
+    const std::lock_guard lock{mutex_};
     is_too_long_ = std::move(f);
   }
 
@@ -47,13 +52,16 @@ class fd_writer {
  private:
   bool write_bytes(std::string_view text);
   bool wait_for_room();
+  [[nodiscard]] bool may_give_up() const;
+  [[nodiscard]] bool gives_up(milliseconds silent) const;
 
   int fd_;
   bool terminal_;
   bool ascii_;  ///< a terminal that shows nothing else
   bool light_ = false;
+  mutable std::mutex mutex_;  ///< of the next one
   std::function<bool(milliseconds)> is_too_long_;
-  int error_ = 0;  ///< errno of the failure
+  std::atomic<int> error_ = 0;  ///< errno of the failure
 };
 
 /// Opens those of the descriptors 0, 1 and 2 that are closed, so that no
