@@ -362,12 +362,7 @@ TEST_CASE("a long plan costs what it has steps") {
   const auto small = took(1000);
   const auto large = took(10'000);
   CAPTURE(small, large);
-#if defined(__SANITIZE_THREAD__)
-  const double growth = 100;  // what it keeps of all memory and locks grows
-#else
-  const double growth = 25;
-#endif
-  CHECK(large < small * growth + 2);
+  CHECK(large < small * testing::scaled(25) + 2);
 }
 
 TEST_CASE("a plan, its steps, runs and tools are measured under OTel's names") {

@@ -96,24 +96,6 @@ TEST_CASE("a letter is an answer, any other key is none") {
   }
 }
 
-TEST_CASE("a pattern that means this very command is none") {
-  auto about = a_write();
-  about.tool = "bash";
-  about.arguments = R"({"command":"python3 test.py"})";
-  about.pattern = "python3 test.py";
-  auto x = plain(about);
-  x.on_line("a");
-  CHECK(x.prompt().find("  p  ") == std::string::npos);
-  CHECK(x.prompt().find("no pattern") == std::string::npos);
-  CHECK_FALSE(x.on_key("p").decided);
-  about.pattern = "python3 *";
-  x = plain(about);
-  x.on_line("a");
-  CHECK(x.prompt().find("  p  any `python3`, whatever follows") !=
-        std::string::npos);
-  CHECK(x.on_key("p").decided);
-}
-
 TEST_CASE("each answer has a letter and a word, in any case") {
   const auto decided = [](std::string_view line) {
     auto x = plain();

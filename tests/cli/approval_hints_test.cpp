@@ -68,3 +68,22 @@ TEST_CASE("where lines are read that is said, and what is no answer, too") {
   CHECK_THAT(x.on_line("ys").show, Contains("That is no answer: one of y, "));
   CHECK(x.on_line("").show.empty());
 }
+
+TEST_CASE("a pattern that means this very command is none") {
+  events::approval_required about;
+  about.tool = "bash";
+  about.arguments = R"({"command":"python3 test.py"})";
+  about.pattern = "python3 test.py";
+  about.always = true;
+  approval_dialog exact{about, {}};
+  exact.on_line("a");
+  CHECK(exact.prompt().find("  p  ") == std::string::npos);
+  CHECK(exact.prompt().find("no pattern") == std::string::npos);
+  CHECK_FALSE(exact.on_key("p").decided);
+  about.pattern = "python3 *";
+  approval_dialog wide{about, {}};
+  wide.on_line("a");
+  CHECK(wide.prompt().find("  p  any `python3`, whatever follows") !=
+        std::string::npos);
+  CHECK(wide.on_key("p").decided);
+}

@@ -316,7 +316,7 @@ TEST_CASE("doubt has its words for the model, its answer from a person only") {
   CHECK(of("$X x", ask, no_rm) == judgement{ask, "rm *"});
   CHECK(of("$X x", deny, no_rm) == judgement{deny, {}, {}});
   CHECK(of("rm x", allow, no_rm) == judgement{deny, {}, "rm *"});
-  CHECK(of("sudo rm x", allow, no_rm) == judgement{deny, {}});
+  CHECK(of("sudo rm x", allow, no_rm) == judgement{deny, {}, "rm *"});
   // An `ask` rule in doubt is asked about; whoever says yes to all may.
   CHECK(of("time -p rm x", allow, {{"rm *", ask}}) == judgement{ask, {}});
   CHECK(of("time rm x", allow, {{"rm *", ask}}) == judgement{ask, {}});
@@ -330,7 +330,7 @@ TEST_CASE("an earlier rule frees what it names, not what stands behind it") {
   CHECK(of("xargs grep x", ask, {{"xargs grep*", allow}, {"rm *", deny}}) ==
         judgement{allow, {}});
   CHECK(of("sudo rm x", ask, {{"sudo *", allow}, {"rm *", deny}}) ==
-        judgement{deny, {}});
+        judgement{deny, {}, "rm *"});
   CHECK(of("git push; rm x", allow, {{"git push*", ask}, {"rm *", deny}}) ==
         judgement{ask, "rm *"});
   CHECK(of("$X", allow, {{"rm *", deny}, {"*", allow}}) ==

@@ -33,7 +33,7 @@ constexpr std::array<std::pair<std::string_view, layer>, 15> layers{{
     {"runtime/cli/", layer::cli},
 }};
 
-constexpr std::array<std::string_view, 12> ports{
+constexpr std::array<std::string_view, 13> ports{
     "tools/lease.hpp",
     "tools/ask.hpp",
     "tools/led_words.hpp",
@@ -45,6 +45,7 @@ constexpr std::array<std::string_view, 12> ports{
     "runtime/model/dialect.hpp",
     "runtime/storage/for_later.hpp",
     "runtime/storage/journal.hpp",
+    "runtime/storage/last_use.hpp",
     "runtime/config/config.hpp",
 };
 
