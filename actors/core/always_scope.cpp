@@ -314,7 +314,7 @@ std::string words_of_pattern(std::string_view tool, std::string_view pattern) {
   const auto head = pattern.substr(0, pattern.size() - 1);
   if (pattern.ends_with(" *"))
     return "any " + quoted(head.substr(0, head.size() - 1)) +
-           ", whatever follows";
+           " with plain words";
   if (tool == "bash") return "any " + quoted(pattern) + " alone";
   const bool all_below = pattern.ends_with("/*");
   return std::string{"any "}

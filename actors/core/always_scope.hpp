@@ -39,7 +39,7 @@ std::string always_pattern(const rule_subject& subject);
 /// approved of it is bound to what the file holds.
 std::string script_of_line(std::string_view line);
 
-/// What a pattern covers, for a person: "any `git status`, whatever follows",
+/// What a pattern covers, for a person: "any `git status` with plain words",
 /// "any write below docs/", "any edit of notes.md".
 std::string words_of_pattern(std::string_view tool, std::string_view pattern);
 

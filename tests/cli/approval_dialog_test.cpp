@@ -182,7 +182,7 @@ TEST_CASE("always is refused where a rule asks each time") {
   for (const auto* line : {"a", "a t", "always pattern"}) {
     const auto step = x.on_line(line);
     CHECK_FALSE(step.decided);
-    CHECK_THAT(step.show, Contains("A rule of the configuration asks"));
+    CHECK_THAT(step.show, Contains("wants each call like this one to be seen"));
     CHECK(x.prompt() == prompt);
   }
 }

@@ -55,7 +55,7 @@ text = "End."
         at.folder.path(), {"run", "--no-color", "one"}, 100};
     REQUIRE(riffle.read_next(its_prompt));
     riffle.answer("a");
-    REQUIRE(riffle.read_next("p  any `./dev test`, whatever follows"));
+    REQUIRE(riffle.read_next("p  any `./dev test` with plain words"));
     REQUIRE(riffle.read_next("[b]ack > "));
     riffle.type("P");
     CHECK(riffle.finish() == 0);

@@ -39,7 +39,7 @@ TEST_CASE("it is said why a command has no pattern") {
   CHECK_THAT(scopes("rm x"),
              Contains("  (no pattern: what follows rm can mean anything)\n"));
   CHECK_THAT(scopes("make test", "make *"),
-             Contains("  p  any `make`, whatever follows\n") &&
+             Contains("  p  any `make` with plain words\n") &&
                  !Contains("no pattern"));
 }
 
@@ -54,7 +54,7 @@ TEST_CASE("what a pattern lets run beside its words is said at the question") {
   x.on_line("a");
   CHECK_THAT(x.prompt(),
              Contains("  p  any `" + words +
-                      "`, whatever follows\n     its words name no file "
+                      "` with plain words\n     its words name no file "
                       "outside of this folder, "
                       "but it runs what the files\n     here say by then, and "
                       "that may do anything, anywhere\n"));
@@ -67,6 +67,17 @@ TEST_CASE("where lines are read that is said, and what is no answer, too") {
         "[s]top, [?] > ");
   CHECK_THAT(x.on_line("ys").show, Contains("That is no answer: one of y, "));
   CHECK(x.on_line("").show.empty());
+}
+
+TEST_CASE("keys that are no answers are told of where a line takes them") {
+  for (const bool line : {true, false}) {
+    dialog_options options;
+    options.line = line;
+    approval_dialog x{a_call(), options};
+    const auto help = x.on_key("?").show;
+    CHECK((help.find("goes to the input line") != help.npos) == line);
+    CHECK((help.find("any other key does nothing") != help.npos) == !line);
+  }
 }
 
 TEST_CASE("a pattern that means this very command is none") {
@@ -83,7 +94,7 @@ TEST_CASE("a pattern that means this very command is none") {
   about.pattern = "python3 *";
   approval_dialog wide{about, {}};
   wide.on_line("a");
-  CHECK(wide.prompt().find("  p  any `python3`, whatever follows") !=
+  CHECK(wide.prompt().find("  p  any `python3` with plain words") !=
         std::string::npos);
   CHECK(wide.on_key("p").decided);
 }

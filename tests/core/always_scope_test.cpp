@@ -249,8 +249,8 @@ TEST_CASE("what a pattern covers beside its words is told") {
 TEST_CASE("the reach of a pattern is said in words, alike for every tool") {
   using core::words_of_pattern;
   CHECK(words_of_pattern("bash", "git push *") ==
-        "any `git push`, whatever follows");
-  CHECK(words_of_pattern("own_shell", "ls *") == "any `ls`, whatever follows");
+        "any `git push` with plain words");
+  CHECK(words_of_pattern("own_shell", "ls *") == "any `ls` with plain words");
   CHECK(words_of_pattern("bash", "date") == "any `date` alone");
   CHECK(words_of_pattern("write", "docs/*") == "any write below docs/");
   CHECK(words_of_pattern("edit", "notes.md") == "any edit of notes.md");

@@ -146,7 +146,7 @@ void conversation::offer_sessions(const std::vector<session_summary>& all,
       prompt_.pick({"Go on with which session? What you type narrows the list.",
                     std::move(rows), words},
                    signals);
-  if (!chosen) return note("No other session.");
+  if (!chosen) return note("None was chosen: this session goes on.");
   go_on_with(offered[*chosen].id, signals);
 }
 

@@ -172,8 +172,9 @@ std::string approval_dialog::help() const {
          "  v  shows what it does, all of it\n"
          "  s  does not run it and ends " +
          options_.stops + "\n" +
-         (options_.plain
-              ? ""
+         (options_.plain ? ""
+          : !options_.line
+              ? "  No Enter behind a letter; any other key does nothing.\n"
               : "  No Enter behind a letter. While something stands "
                 "in the input line,\n"
                 "  letters are that text's: Tab goes to the question, and "
@@ -198,7 +199,8 @@ dialog_step approval_dialog::choose_scope(std::string_view text) {
   if (!about_.always) {
     for_ = waiting::choice;
     return shows(
-        "A rule of the configuration asks for each call like this one.\n");
+        "A rule of the configuration wants each call like this one to be seen: "
+        "it asks, or denies what this may be.\n");
   }
   const auto word = lower(text);
   // Of a word a capital may be a habit.

@@ -55,6 +55,7 @@ struct dialog_options {
   bool ascii = false;             ///< the terminal does not show UTF-8
   bool plain = false;             ///< it can only write from left to right
   std::string stops = "the run";  ///< what "stop" ends
+  bool line = true;               ///< an input line stands below it
 };
 
 /// A small letter, or "?", that answers a question or does something there.

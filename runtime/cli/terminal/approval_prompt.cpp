@@ -80,6 +80,7 @@ bool approval_prompt::busy() const {
 
 void approval_prompt::ask() {
   options_ = around_.screen();
+  options_.line = around_.typing != nullptr;
   open_.emplace(waiting_.front(), options_);
   typed_.clear();
   reason_.clear();

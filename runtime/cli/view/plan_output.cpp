@@ -38,7 +38,7 @@ void plan_output::on(const event_view& x, time_point now) {
 }
 
 /// Below the line of a step whose call failed: why it did often stands at the
-/// end of its output.
+/// end of its output, which -v has shown.
 void plan_output::tell_end_of_output(const event& x) {
   if (std::holds_alternative<events::plan_step_started>(x.body)) call_ = {};
   if (const auto* call = std::get_if<events::tool_call>(&x.body))
@@ -46,7 +46,7 @@ void plan_output::tell_end_of_output(const event& x) {
   const auto* end = std::get_if<events::plan_step_finished>(&x.body);
   if (!end || end->status != events::run_status::failed || !end->err ||
       call_.empty() || !end_of_output_ || options_.level == verbosity::quiet ||
-      show_.tool_trace)
+      show_.tool_trace || options_.level == verbosity::verbose)
     return;
   interject(view_.last_lines(end_of_output_(call_), end->err->message));
 }

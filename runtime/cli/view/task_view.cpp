@@ -96,6 +96,8 @@ task_view::said task_view::on(const event& x, std::size_t columns) {
   auto lines = ends && !alone() ? traces_.repeated() : traces_.on(x);
   if (const auto* end = std::get_if<events::tool_result>(&x.body))
     count(*end, lines);
+  if (const auto* answer = std::get_if<events::final_answer>(&x.body))
+    cut_ = answer->truncated;
   // What a person has decided stands below the question.
   const auto* decided = std::get_if<events::approval_resolved>(&x.body);
   out.traces = decided && decided->by == by_user ? marked(lines)
@@ -178,11 +180,13 @@ std::string task_view::end(bool well) {
 }
 
 std::string task_view::folded() const {
-  if (!folds_ || calls_ == 0) return {};
-  auto out = ", " + counted(calls_, "call");
-  if (denied_ > 0) out += ", " + std::to_string(denied_) + " denied";
-  if (not_ok_ > 0) out += ", " + std::to_string(not_ok_) + " failed";
-  return out;
+  std::string out;
+  if (folds_ && calls_ > 0) {
+    out = ", " + counted(calls_, "call");
+    if (denied_ > 0) out += ", " + std::to_string(denied_) + " denied";
+    if (not_ok_ > 0) out += ", " + std::to_string(not_ok_) + " failed";
+  }
+  return cut_ ? out + ", its answer was cut off" : out;
 }
 
 std::string end_line(const task_end& x, const std::string& place,

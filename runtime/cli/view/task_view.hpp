@@ -96,7 +96,8 @@ class task_view {
   /// It ended: lines that stay. Of what went well those of calls that did not
   /// do; else the last of them all.
   std::string end(bool well);
-  /// ", 3 calls, 1 denied": what was folded; empty if nothing was.
+  /// ", 3 calls, 1 denied": what was folded; empty if nothing was. And whether
+  /// its answer was cut off, which looks whole.
   [[nodiscard]] std::string folded() const;
   /// See `question_time::text`.
   [[nodiscard]] std::string waited(std::uint64_t ms) const {
@@ -128,6 +129,7 @@ class task_view {
   std::uint64_t calls_ = 0;       ///< that ended
   std::uint64_t denied_ = 0;      ///< of these
   std::uint64_t not_ok_ = 0;      ///< of these, for another reason
+  bool cut_ = false;              ///< its answer
   std::deque<std::string> bad_;   ///< their lines
 };
 
