@@ -23,9 +23,14 @@ using url_handle = std::unique_ptr<CURLU, url_deleter>;
 
 std::string part(CURLU* url, CURLUPart which, unsigned flags = 0) {
   char* text = nullptr;
-  if (curl_url_get(url, which, &text, flags) != CURLUE_OK) return {};
-  const std::unique_ptr<char, void (*)(void*)> owner{text, curl_free};
-  return text;
+  const bool good = curl_url_get(url, which, &text, flags) == CURLUE_OK;
+  // 7.88 gives the host's text where it cannot be converted, too.
+  constexpr unsigned first_8 = 0x080000;
+  const bool ours =
+      good || curl_version_info(CURLVERSION_NOW)->version_num < first_8;
+  const std::unique_ptr<char, void (*)(void*)> owner{ours ? text : nullptr,
+                                                     curl_free};
+  return good ? text : std::string{};
 }
 
 bool is_blank(char c) { return static_cast<unsigned char>(c) <= ' '; }
