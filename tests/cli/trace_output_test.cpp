@@ -64,18 +64,6 @@ TEST_CASE("a line of progress stands for one line of the output") {
   CHECK(on(end) == "[TOOL] bash: make — 0.0s\n    ok\n    ok\n");
 }
 
-TEST_CASE("what failed stands whole and in its order, progress or not") {
-  told_run on{verbosity::verbose};
-  on(made_call("bash", R"({"command":"make"})"));
-  on(progress("cc two"));
-  auto end = its_end(outcome::failed, 1);
-  end.metadata = R"({"exit_code":2,"lines":3})";
-  end.output = "cc one\ncc two\nno rule\nexit status 2\n";
-  CHECK(on(end) ==
-        "[TOOL] bash: make (exit 2, 3 lines) — 0.0s\n"
-        "    cc one\n    cc two\n    no rule\n");
-}
-
 TEST_CASE("an excerpt of an output ends behind a word") {
   told_run on{verbosity::verbose};
   auto x = its_end(outcome::ok, 100);

@@ -100,8 +100,7 @@ std::string trace_writer::written(const open_call& call,
   return call.seen ? std::string{} : painted(indented(diff, {}));
 }
 
-/// What has stood there as progress, or as the reason, stands there; of what
-/// failed the order counts, and only the reason is left out.
+/// What has stood there as progress, or as the reason, stands there.
 std::string trace_writer::output_text(const open_call& call,
                                       const events::tool_result& x) const {
   const std::string_view why = x.err ? x.err->message : std::string_view{};
@@ -112,11 +111,10 @@ std::string trace_writer::output_text(const open_call& call,
   // Of what failed each line may say why.
   part how{x.truncated, !good};
   if (!good) how.most = all.size() + 1;
-  // Each stands for one line.
-  auto before = good ? call.told : std::deque<std::string>{};
-  if (before.empty()) how.lines = lines_of(x.metadata);
-  if (before.empty() && why.empty()) return indented(all, how);
+  if (call.told.empty()) how.lines = lines_of(x.metadata);
+  if (call.told.empty() && why.empty()) return indented(all, how);
   std::string rest;
+  auto before = call.told;  // each stands for one line
   if (!why.empty()) before.push_back(safe_line(why, longest_shown));
   for_each_line(all, [&](std::string_view line) {
     const auto shown = safe_line(line, longest_shown);
