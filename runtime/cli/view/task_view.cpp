@@ -79,7 +79,6 @@ std::string task_view::marked(std::string_view lines) const {
 
 task_view::said task_view::on(const event& x, std::size_t columns) {
   doing_.on(x);
-  waited_.on(x);
   const auto used = marked_ || folds_ ? columns_of(place_) + 1 : 0;
   traces_.set_columns(columns > used ? columns - used : columns);
   const auto* thought = std::get_if<events::llm_reasoning>(&x.body);

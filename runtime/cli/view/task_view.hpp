@@ -18,7 +18,6 @@
 #include "messages/event.hpp"
 #include "messages/time.hpp"
 #include "runtime/cli/view/activity.hpp"
-#include "runtime/cli/view/question_time.hpp"
 #include "runtime/cli/view/reasoning_lines.hpp"
 #include "runtime/cli/view/trace_writer.hpp"
 #include "runtime/cli/view/view_options.hpp"
@@ -101,7 +100,7 @@ class task_view {
   [[nodiscard]] std::string folded() const;
   /// See `question_time::text`.
   [[nodiscard]] std::string waited(std::uint64_t ms) const {
-    return waited_.text(ms);
+    return traces_.waited(ms);
   }
 
  private:
@@ -121,7 +120,6 @@ class task_view {
   std::optional<time_point> first_;  ///< it was seen
   std::optional<time_point> since_;  ///< the same of this attempt
   trace_writer traces_;
-  question_time waited_;
   reasoning_lines thoughts_;
   activity doing_;
   std::deque<std::string> kept_;  ///< the last lines of its traces

@@ -56,6 +56,11 @@ class trace_writer {
       stand_asked_.insert_or_assign(x, std::move(left_out));
   }
 
+  /// See `question_time::text`.
+  [[nodiscard]] std::string waited(std::uint64_t ms) const {
+    return waited_.text(ms);
+  }
+
   /// What waited for the next event, if none comes soon.
   std::string rest() { return std::exchange(wanted_, {}); }
 
