@@ -183,6 +183,8 @@ TEST_CASE("a command sees no key of any provider that Riffle knows") {
 }
 
 TEST_CASE("no process of ours has the key in its environment") {
+  // Of this test alone: programs of other tests, which run beside, have theirs.
+  const auto own = key + "-" + std::to_string(::getpid());
   const work_folder folder;
   folder.write("a.txt", "A\n");
   http_server server{[](const http_request& request) {
@@ -209,8 +211,8 @@ TEST_CASE("no process of ours has the key in its environment") {
       installed_riffle(),
       folder,
       {"run", "go", "--session", "s1", "--approve", "all", "--output", "jsonl"},
-      {{"OPENAI_API_KEY", key},
-       {"ALSO_A_KEY", "Bearer " + key},
+      {{"OPENAI_API_KEY", own},
+       {"ALSO_A_KEY", "Bearer " + own},
        {"GROQ_API_KEY", password},  // of a provider that no model is of
        {"GATE", password},
        {"USER_OF_URL", "me:" + password},
@@ -227,7 +229,7 @@ TEST_CASE("no process of ours has the key in its environment") {
     CAPTURE(pid);
     CHECK_FALSE(holds_key(text));
   }
-  CHECK(processes_with(key).empty());
+  CHECK(processes_with(own).empty());
   folder.write("over", "");
   const auto end = running.wait();
   CHECK(end.status == 0);
