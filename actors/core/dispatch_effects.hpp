@@ -122,6 +122,14 @@ struct settle_call {
   bool operator==(const settle_call&) const = default;
 };
 
+/// For people: the call was begun, and waits for a worker; or it has one now,
+/// after it had waited so long.
+struct tell_queued {
+  tool_call call;
+  std::optional<duration> waited;
+  bool operator==(const tell_queued&) const = default;
+};
+
 /// Every call of the drained step is settled.
 struct calls_drained {
   bool operator==(const calls_drained&) const = default;
@@ -130,7 +138,7 @@ struct calls_drained {
 using dispatch_effect =
     std::variant<request_approval, note_waiting, begin_call, start_work,
                  start_control, stop_work, cancel_approval, retry_call,
-                 settle_call, calls_drained, judge_start>;
+                 settle_call, calls_drained, judge_start, tell_queued>;
 
 using dispatch_effects = std::vector<dispatch_effect>;
 

@@ -131,6 +131,7 @@ void dispatch_queue::hand_over(entry& x, dispatch_effects& out,
   }
   x.at = phase::queued;
   x.queued_at = x.started_at = now;
+  x.told_queued = false;
   x.last_sign = {};  // none of this attempt
   set_alarm(x);
   out.emplace_back(start_work{x.call, x.attempt});

@@ -180,10 +180,13 @@ dispatch_effects dispatch_queue::on_started(const call_id& id,
   }
   if (x->at == phase::stopping) x->last_sign = now;
   if (x->at != phase::queued) return {};
+  dispatch_effects out;
+  if (x->told_queued)
+    out.emplace_back(tell_queued{x->call, now - x->queued_at});
   x->at = phase::running;
   x->started_at = x->last_sign = now;
   set_alarm(*x);
-  return {};
+  return out;
 }
 
 void dispatch_queue::on_progress(const call_id& id, std::uint32_t attempt,

@@ -55,6 +55,9 @@ struct dispatch_limits {
   /// People are asked about a call while earlier ones that change something
   /// still run, and once more if what they saw is no longer so then.
   bool ask_ahead = false;
+  /// A call that waits for a worker longer than this is told to wait, and told
+  /// when it has one. Zero: it is not.
+  duration tell_after{};
 };
 
 /// Why the open calls of a step must end before their time.
@@ -250,6 +253,7 @@ class dispatch_queue {
     std::optional<error> stop_error;
     std::optional<error> unbegun_error;  ///< instead, if it had not begun
     time_point queued_at{};
+    bool told_queued = false;  ///< that it waits for a worker
     time_point started_at{};
     time_point last_sign{};
     time_point stopping_since{};
@@ -323,6 +327,7 @@ class dispatch_queue {
 
   // Time (dispatch_time.cpp).
   void check_limits(entry& x, dispatch_effects& out, time_point now);
+  void check_queue(entry& x, dispatch_effects& out, time_point now);
   [[nodiscard]] std::optional<time_point> due(const entry& x) const;
   /// To be called when what `due(x)` looks at has changed.
   void set_alarm(entry& x);

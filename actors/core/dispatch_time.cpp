@@ -46,9 +46,7 @@ void dispatch_queue::check_limits(entry& x, dispatch_effects& out,
             "it leads"},
            out, now);
       break;
-    case phase::queued:
-      stop(x, outcome::timed_out, no_worker_in_time(x.call), out, now);
-      break;
+    case phase::queued: check_queue(x, out, now); break;
     case phase::running: {
       const bool idle = limits.idle_timeout > duration{} &&
                         now >= x.last_sign + limits.idle_timeout;
@@ -76,6 +74,16 @@ void dispatch_queue::check_limits(entry& x, dispatch_effects& out,
   }
 }
 
+void dispatch_queue::check_queue(entry& x, dispatch_effects& out,
+                                 time_point now) {
+  const auto most = x.call.limits.queue_timeout;
+  if (most > duration{} && now >= x.queued_at + most)
+    return stop(x, outcome::timed_out, no_worker_in_time(x.call), out, now);
+  x.told_queued = true;
+  set_alarm(x);
+  out.emplace_back(tell_queued{x.call, {}});
+}
+
 std::optional<time_point> dispatch_queue::due(const entry& x) const {
   const auto& limits = x.call.limits;
   switch (x.at) {
@@ -86,10 +94,17 @@ std::optional<time_point> dispatch_queue::due(const entry& x) const {
         return *x.blocked_since + limits.queue_timeout;
       return {};
     case phase::judging:
-    case phase::queued:
       if (limits.queue_timeout > duration{})
         return x.queued_at + limits.queue_timeout;
       return {};
+    case phase::queued: {
+      auto first = limits.queue_timeout;
+      if (const auto told = limits_.tell_after;
+          !x.told_queued && told > duration{})
+        first = first > duration{} ? std::min(first, told) : told;
+      if (first > duration{}) return x.queued_at + first;
+      return {};
+    }
     case phase::running: {
       std::optional<time_point> first;
       if (limits.timeout > duration{}) first = x.started_at + limits.timeout;

@@ -9,6 +9,7 @@
 #include "actors/core/step_detail.hpp"
 #include "actors/core/step_machine.hpp"
 #include "messages/runtime_note.hpp"
+#include "runtime/base/secrets.hpp"
 
 namespace riffle::core {
 
@@ -185,6 +186,7 @@ void step_machine::complete(std::string answer, bool own, step_effects& out,
 
 void step_machine::fail(error why, events::run_status status, step_effects& out,
                         time_point now, std::optional<new_message> said) {
+  why = redact(std::move(why));  // it may hold what a model calls a tool
   phase_ = phase::ended;
   std::optional<std::uint32_t> step;
   if (progress_.step > 0) step = progress_.step;

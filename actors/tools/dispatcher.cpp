@@ -18,6 +18,9 @@ namespace {
 /// Calls that are taken in before other messages are looked at.
 constexpr std::size_t calls_at_once = 64;
 
+/// A call that waits no longer for a worker is not told to wait.
+constexpr duration wait_before_told = std::chrono::seconds{1};
+
 storage::call_record make_record(const run_spec& spec, tool_call call,
                                  storage::call_stage stage,
                                  std::uint32_t attempt, bool announced) {
@@ -359,6 +362,7 @@ dispatcher_actor::behavior_type dispatcher(
         std::max(limits.abandon_after, st.spec->nodes->timeout());
   limits.ask_ahead =
       st.spec->approval == approve::ask && !st.spec->propose && !st.spec->cause;
+  limits.tell_after = wait_before_told;
   st.queue = core::dispatch_queue{limits};
   st.budget = core::call_budget{st.spec->agent.budget.tool_calls};
   return {handle<run_peers>(self, "dispatcher.run_peers"),

@@ -67,6 +67,7 @@ struct dispatcher_state {
   void act(core::settle_call& x);
   void act(core::calls_drained& x);
   void act(core::judge_start& x);
+  void act(core::tell_queued& x);
   void schedule_tick();
   void log_late(std::uint64_t before, const call_id& id,
                 std::uint32_t attempt) const;

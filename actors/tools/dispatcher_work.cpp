@@ -6,6 +6,7 @@
 #include "actors/cluster/node_board.hpp"
 #include "actors/core/circuit_breaker.hpp"
 #include "actors/core/dispatch_detail.hpp"
+#include "actors/core/wait_notice.hpp"
 #include "actors/run/run_log.hpp"
 #include "actors/tools/call_records.hpp"
 #include "actors/tools/dispatcher.hpp"
@@ -175,6 +176,15 @@ void dispatcher_state::tell_place(const core::begin_call& x, run_entry& entry) {
       "attempt " + std::to_string(x.attempt) +
       (where == here ? " in this process" : " on node " + where);
   entry.events.emplace_back(std::move(said));
+}
+
+void dispatcher_state::act(core::tell_queued& x) {
+  events::tool_progress said{x.call.id, x.call.tool, {}};
+  said.report.message = x.waited ? core::waited_notice(*x.waited)
+                                 : std::string{core::waits_for_worker};
+  run_entry entry;
+  entry.events.emplace_back(std::move(said));
+  self->send(peers.muxer, std::move(entry));
 }
 
 void dispatcher_state::name_place(const call_notes& of, call_result& result) {

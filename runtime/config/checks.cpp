@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <system_error>
 
 #include "actors/core/control_tools.hpp"
 #include "actors/core/read_command.hpp"
@@ -218,11 +217,10 @@ class checker {
   }
 
   void check_file(const path& at, const std::string& file) {
-    std::error_code ignored;
     const auto whole = resolve_home(file);  // if not, the reader said why
-    if (whole && !std::filesystem::is_regular_file(*whole, ignored)) {
-      add(at, "there is no file " + in_quotes(file));
-    }
+    if (!whole) return;
+    if (auto why = no_plain_file(*whole, file); !why.empty())
+      add(at, std::move(why));
   }
 
   const config& x_;

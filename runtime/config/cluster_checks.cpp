@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <string_view>
-#include <system_error>
 
 #include "messages/duration_text.hpp"
 #include "runtime/base/endpoint.hpp"
@@ -39,11 +38,10 @@ void check_tls(const config& x, const cluster_mistake& report) {
       report({"cluster", "tls", key},
              "is missing: certificate, key and ca belong together; `riffle "
              "cluster init DIR` makes all three");
-    std::error_code ignored;
     const auto whole = resolve_home(*file);
-    if (!file->empty() && whole &&
-        !std::filesystem::is_regular_file(*whole, ignored))
-      report({"cluster", "tls", key}, "there is no file " + in_quotes(*file));
+    if (file->empty() || !whole) continue;
+    if (const auto why = no_plain_file(*whole, *file); !why.empty())
+      report({"cluster", "tls", key}, why);
   }
   if (!x.cluster.used() || set > 0) return;
   if (!x.cluster.insecure)

@@ -2,7 +2,10 @@
 #include "runtime/config/home.hpp"
 
 #include <cstdlib>
+#include <system_error>
 #include <utility>
+
+#include "runtime/config/assign.hpp"
 
 namespace riffle::config {
 
@@ -57,6 +60,18 @@ expected<std::filesystem::path> named_path(const config& x,
                                            const std::string& name) {
   auto path = resolve_home(name);
   return path ? x.base_dir / *path : path;
+}
+
+std::string no_plain_file(const std::filesystem::path& file,
+                          const std::string& name) {
+  std::error_code ignored;
+  const auto what = std::filesystem::status(file, ignored);
+  if (std::filesystem::is_regular_file(what)) return {};
+  if (!std::filesystem::exists(what))
+    return "there is no file " + in_quotes(name);
+  return in_quotes(name) + (std::filesystem::is_directory(what)
+                                ? " is a folder, not a file"
+                                : " is no plain file, but a device or a pipe");
 }
 
 }  // namespace riffle::config

@@ -29,4 +29,9 @@ expected<std::filesystem::path> data_folder(const runtime_config& x);
 expected<std::filesystem::path> named_path(const config& x,
                                            const std::string& name);
 
+/// Why `file`, which a key calls `name`, is none that can be read; empty: it is
+/// a plain file.
+std::string no_plain_file(const std::filesystem::path& file,
+                          const std::string& name);
+
 }  // namespace riffle::config

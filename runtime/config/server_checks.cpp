@@ -32,10 +32,10 @@ void check_files(const config& x, const server_mistake& report) {
       report({"server", "tls", name},
              "is missing: certificate and key belong together");
     if (file->empty()) continue;
-    std::error_code ignored;
     const auto whole = named_path(x, *file);
-    if (whole && !std::filesystem::is_regular_file(*whole, ignored))
-      report({"server", "tls", name}, "there is no file " + in_quotes(*file));
+    if (!whole) continue;
+    if (const auto why = no_plain_file(*whole, *file); !why.empty())
+      report({"server", "tls", name}, why);
   }
 }
 

@@ -296,6 +296,33 @@ TEST_CASE("one run cannot keep a tool's workers from another") {
   check_log(x.reader->lines);
 }
 
+TEST_CASE("a call that waits for a worker is told to, and when it has one") {
+  pool_fixture x;
+  x.settings.defaults.concurrency = 1;
+  x.begin();
+  x.run_blocking = false;
+  x.provider->answers = {model_calls(0, "look", {{"n", 0}}) +
+                             model_calls(1, "look", {{"n", 1}}) +
+                             model_stops("tool_calls"),
+                         model_ends};
+  x.begin_run();
+  x.advance(900ms);
+  CHECK(events_of(x.reader->lines, "tool_progress").empty());
+  x.advance(2100ms);
+  REQUIRE(x.blocking->run_one());
+  x.scheduler().run();
+  x.run_blocking = true;
+  x.run_out();
+  check_log(x.reader->lines);
+  const auto calls = events_of(x.reader->lines, "tool_call");
+  const auto told = events_of(x.reader->lines, "tool_progress");
+  REQUIRE((calls.size() == 2 && told.size() == 2));
+  for (const auto& line : told)
+    CHECK(line.at("data").at("id") == calls[1].at("data").at("id"));
+  CHECK(told[0].at("data").at("message") == "waits for a free worker");
+  CHECK(told[1].at("data").at("message") == "waited 3.0s for a free worker");
+}
+
 // The worker's death and its call's end, in both orders: one settlement.
 TEST_CASE("a worker that dies before or after its call ended settles it once") {
   const bool read_only = GENERATE(true, false);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Secrets are kept out of the files that tools write.
+// Secrets are kept out of the files that tools write, and of what ends a run.
 #include "actors/tools/redaction.hpp"
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "runtime/base/secrets.hpp"
+#include "tests/actors/fixture.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
 
@@ -81,4 +82,21 @@ TEST_CASE("a file without a secret stays the file that it is") {
   redact_file(folder.path() / "none");
   redact_file({});
   CHECK_FALSE(std::filesystem::exists(folder.path() / "none"));
+}
+
+TEST_CASE("the error that ends a run shows no key that a model made a name") {
+  add_secret(secret);
+  riffle::testing::actor_fixture x;
+  x.begin();
+  x.provider->answers = {riffle::testing::model_calls(0, secret) +
+                         riffle::testing::model_stops("tool_calls")};
+  auto spec = x.make_spec();
+  spec->agent.loop_limit = 3;
+  x.start(spec);
+  x.run_out();
+  const auto why = riffle::testing::events_of(x.reader->lines, "error");
+  REQUIRE(why.size() == 1);
+  INFO(why[0].dump());
+  CHECK(why[0].at("data").at("code") == "loop_detected");
+  CHECK(why[0].dump().find(secret) == std::string::npos);
 }

@@ -69,3 +69,28 @@ TEST_CASE("of a tool of one's own a row names it, and what it is about") {
   CHECK(says(40, "the customer is looked up") ==
         "⠋ lookup_ticket: TICKET-4711-of-… — 1.0s");
 }
+
+TEST_CASE("of a call that waits for a worker a row says so, until it has one") {
+  live_stage s{on_terminal(), 80};
+  s.on(events::step_start{1, 3});
+  s.at(1s);
+  s.on(call("c", "bash", "Running make", "{}"));
+  const auto says = [&](const std::string& message) {
+    events::tool_progress said;
+    said.id = {"c"};
+    said.tool = "bash";
+    said.report.message = message;
+    s.on(said);
+  };
+  says("waits for a free worker");
+  s.tick(3s);
+  CHECK(s.picture.text().ends_with(
+      "⠋ Running make (waits for a free worker) — 2.0s\n"));
+  says("waited 2.0s for a free worker");
+  s.tick(4s);
+  CHECK(s.picture.text().ends_with("⠋ Running make — 1.0s\n"));
+  says("linking");
+  says("waited 2.0s for a free worker");  // may come behind what it reports
+  s.tick(5s);
+  CHECK(s.picture.text().find("(linking)") != std::string::npos);
+}

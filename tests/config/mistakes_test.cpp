@@ -210,6 +210,12 @@ TEST_CASE("files that a configuration names must be there") {
              Catch::Matchers::Contains("r.toml:6:22: agents.default."
                                        "system_prompt_file: give either"));
   CHECK_THAT(text, Catch::Matchers::Contains("there is no file \""));
+  const auto other = mistakes_of(
+      "[models.default]\ndialect = \"scripted\"\nscript = \"/dev/null\"\n"
+      "[agents.default]\nsystem_prompt_file = \"/tmp\"\n");
+  CHECK_THAT(other,
+             Catch::Matchers::Contains("\"/dev/null\" is no plain file"));
+  CHECK_THAT(other, Catch::Matchers::Contains("\"/tmp\" is a folder"));
 }
 
 TEST_CASE("--set changes any key, the last one wins") {

@@ -80,6 +80,7 @@ class obedient_world {
   void see(start_work& x) { works_.push_back(x.call.id); }
   void see(start_control& x) { works_.push_back(x.call.id); }
   void see(judge_start& x) { judged_.push_back(x.call); }
+  void see(tell_queued&) {}
   void see(request_approval& x) { asked_.push_back(x.call); }
   void see(settle_call&) { ++settled_; }
   template <class Other>

@@ -15,7 +15,7 @@ char letter_of(const core::dispatch_effect& x) {
     return "+!0/CIT"[static_cast<std::size_t>(settled->result.how)];
   if (const auto* begun = std::get_if<core::begin_call>(&x))
     return begun->await_commit ? 'c' : 'b';
-  return "anbwkxvrsDj"[x.index()];
+  return "anbwkxvrsDjt"[x.index()];
 }
 
 const call_id& id_of(const core::dispatch_effect& effect) {
@@ -231,6 +231,14 @@ void dispatch_watch::see(const core::start_control& x) {
   // Control tools come last.
   for (const auto& other : calls_)
     REQUIRE((other.settled || other.call.control));
+}
+
+void dispatch_watch::see(const core::tell_queued& x) {
+  auto& seen = at(x.call.id);
+  REQUIRE(seen.working);
+  REQUIRE((seen.acked || !mutates(x.call)));
+  REQUIRE((seen.told_queued == seen.attempt) == x.waited.has_value());
+  seen.told_queued = x.waited ? 0 : seen.attempt;
 }
 
 void dispatch_watch::see(const core::stop_work& x) {

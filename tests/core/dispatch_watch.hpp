@@ -50,6 +50,7 @@ class dispatch_watch {
     /// Later calls that were under way when this one's arguments changed.
     std::set<call_id> beside;
     std::uint32_t attempt = 0;
+    std::uint32_t told_queued = 0;  ///< the attempt that waits for a worker
     outcome how = outcome::ok;
   };
 
@@ -91,6 +92,7 @@ class dispatch_watch {
   void see(const core::settle_call& x);
   void see(const core::calls_drained& x);
   void see(const core::judge_start& x);
+  void see(const core::tell_queued& x);
   void check_order(const seen_call& x) const;
   void check_asked(const seen_call& x, core::ask_reason why) const;
 

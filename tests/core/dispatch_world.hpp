@@ -100,6 +100,7 @@ class dispatch_world {
   void see(const core::settle_call& x);
   void see(const core::calls_drained& x);
   void see(const core::judge_start& x);
+  void see(const core::tell_queued&) {}  // nothing to do
 
   bool recorded(record::kind what, const call_id& id, std::size_t end) const;
   core::restored_call restored(const tool_call& call) const;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "actors/core/held_notice.hpp"
+#include "actors/core/wait_notice.hpp"
 #include "actors/core/writing_notice.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
@@ -116,6 +117,11 @@ void activity::on(const events::tool_call& x) {
 void activity::on(const events::tool_progress& x) {
   const auto found = std::ranges::find(open_, x.id, &open_call::id);
   if (found == open_.end()) return;
+  if (core::is_waited_notice(x.report.message)) {
+    found->began = now_;
+    if (found->progress == core::waits_for_worker) found->progress.clear();
+    return;
+  }
   if (auto text = progress_text(x.report); !text.empty()) {
     found->progress = std::move(text);
   }
