@@ -49,22 +49,51 @@ void plan_executor_state::begin(run_peers& x) {
                         duration_text(spec->time_limit)};
     self->delayed_send(self, spec->time_left(), end_run{{why, false}});
   }
-  if (start.fresh || start.snapshot->last_seq == 0) {
-    run_entry first;
-    first.changes.emplace_back(
-        storage::message_record{spec->session,
-                                spec->run,
-                                0,
-                                storage::message_role::user,
-                                spec->plan->text,
-                                {},
-                                {}});
-    prelude = std::move(first);
-    apply(cursor.start(now()));
-  } else {
+  if (start.fresh || start.snapshot->last_seq == 0)
+    begin_new();
+  else
     begin_recovered();
-  }
   start.snapshot.reset();
+}
+
+void plan_executor_state::begin_new() {
+  run_entry first;
+  first.changes.emplace_back(
+      storage::message_record{spec->session,
+                              spec->run,
+                              0,
+                              storage::message_role::user,
+                              spec->plan->text,
+                              {},
+                              {}});
+  const auto& kept = spec->plan->kept;
+  if (!kept.empty()) take_over(first);
+  prelude = std::move(first);
+  if (kept.empty()) return apply(cursor.start(now()));
+  std::vector<events::run_status> ended;
+  for (const auto& x : kept) ended.push_back(x.end.status);
+  const core::plan_progress so_far{static_cast<std::uint32_t>(kept.size()), 1,
+                                   false, true};
+  apply(cursor.recover(so_far, std::move(ended), base.started, spec->wall(),
+                       now()));
+}
+
+/// What ended in the plan before stands in this one's log, and in its records,
+/// in the same commit as the first step of its own.
+void plan_executor_state::take_over(run_entry& first) {
+  const auto& steps = spec->plan->document.steps;
+  first.events.emplace_back(events::plan_started{
+      spec->run, static_cast<std::uint32_t>(steps.size())});
+  for (const auto& x : spec->plan->kept) {
+    const auto& step = steps[sources.size()];
+    sources.push_back({x.end.run, 0, x.call});
+    first.events.emplace_back(events::plan_step_started{
+        x.end.step, step.id, step.instruction, step.tool, x.end.run, 1});
+    first.events.emplace_back(x.end);
+    first.changes.emplace_back(
+        begun_record(*spec, {x.end.step, 1}, sources.back()));
+    first.changes.emplace_back(ended_record(*spec, x.end));
+  }
 }
 
 void plan_executor_state::begin_recovered() {
@@ -153,7 +182,7 @@ void plan_executor_state::act(core::record_plan& x) {
     }
   }
   if (x.last) entry.notice = end_committed{};
-  entry.events = std::move(x.events);
+  std::ranges::move(x.events, std::back_inserter(entry.events));
   entry.changes.emplace_back(make_record());
   self->send(peers.muxer, std::move(entry));
 }

@@ -16,6 +16,8 @@ struct plan_executor_state {
   explicit plan_executor_state(plan_executor_actor::pointer me) : self{me} {}
 
   void begin(run_peers& x);
+  void begin_new();
+  void take_over(run_entry& first);
   void begin_recovered();
   void on(settlement_committed& x);
   void on(drain_committed& x);

@@ -35,9 +35,17 @@ using fault_hook = std::function<void(const std::string& handler)>;
 struct run_spec;
 class node_board;
 
+/// A step that ended in the plan that this one goes on from; one of both has
+/// its output, if it began.
+struct kept_step {
+  events::plan_step_finished end;  ///< and its run
+  call_id call{};
+};
+
 /// What a run of a plan executes, in the place of an agent.
 struct plan_work {
   core::plan_document document;
+  std::vector<kept_step> kept{};  ///< its first steps, which are not run again
   std::string text;      ///< the document, JSON; on record with the first event
   std::string settings;  ///< of the run's record from then on, without it
   /// What carries an instruction out: a run of the session that all of them

@@ -172,6 +172,19 @@ expected<run> runtime::resume(const run_id& id, event_handler on_events,
       });
 }
 
+expected<run> runtime::go_on_from(const run_id& plan, event_handler on_events,
+                                  resume_options options) {
+  if (auto ok = check_may_wait("runtime.go_on_from"); !ok)
+    return unexpected{std::move(ok.error())};
+  const auto stop = options.stop;
+  return impl_->open(
+      std::move(on_events), stop,
+      [&](const service::reader_maker& reader, service::reply<run_opened> to) {
+        impl_->uses->runs.go_on_from(plan, std::move(options), reader,
+                                     std::move(to));
+      });
+}
+
 /// `how` opens it; it may ask for a reader.
 template <class How>
 expected<run> runtime::impl::open(event_handler on_events,

@@ -267,6 +267,16 @@ class runtime {
                                      event_handler on_events = {},
                                      resume_options options = {});
 
+  /// Goes on with a plan that was cancelled, as a new one: its steps that ended
+  /// count as they are, the one that was cut and those behind it are run. A plan
+  /// has one such at most, of which `resume` and this function take care as of
+  /// any other. Fails with `not_found` (the plan, or what its steps said),
+  /// `invalid_request` (it was not cancelled, or somebody goes on with it
+  /// already), or as `resume`.
+  [[nodiscard]] expected<run> go_on_from(const run_id& plan,
+                                         event_handler on_events = {},
+                                         resume_options options = {});
+
   /// Starts a volley: several tasks, each a run, so many at once as it has
   /// workers. On record when this returns. Fails with `invalid_request` (no
   /// task, an empty one), `storage_unavailable`; what keeps a run from starting

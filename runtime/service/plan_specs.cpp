@@ -13,6 +13,7 @@
 #include "runtime/service/plan_file.hpp"
 #include "runtime/service/sessions.hpp"
 #include "runtime/service/spec_maker.hpp"
+#include "runtime/service/stopped_plan.hpp"
 
 namespace riffle::service {
 
@@ -123,8 +124,15 @@ expected<std::shared_ptr<const plan_work>> spec_maker::plan_work_of(
   auto work = std::make_shared<plan_work>();
   work->document = std::move(read.document);
   auto& steps = work->document.steps;
-  if (x.on_error && x.open_step > 0 && x.open_step <= steps.size())
-    steps[x.open_step - 1].on_error = to_policy(*x.on_error);
+  auto open = x.open_step;
+  if (!x.goes_on_from.empty() && open == 0) {
+    auto kept = steps_of_stopped(*parts_.journal, x.goes_on_from, steps.size());
+    if (!kept) return unexpected{std::move(kept.error())};
+    work->kept = std::move(*kept);
+    open = static_cast<std::uint32_t>(work->kept.size() + 1);
+  }
+  if (x.on_error && open > 0 && open <= steps.size())
+    steps[open - 1].on_error = to_policy(*x.on_error);
   work->text = x.plan;
   auto without = x;
   without.plan.clear();
@@ -176,20 +184,39 @@ expected<run_spec_ptr> spec_maker::make_plan(run_id id,
   return run_spec_ptr{std::move(spec)};
 }
 
+/// The plan, if it is not with the request any more.
+expected<void> spec_maker::find_plan(const storage::run_record& record,
+                                     stored_request& x) const {
+  if (!x.plan.empty()) return {};
+  const auto session = parts_.journal->load_session(record.session);
+  if (!session) return unexpected{session.error()};
+  for (const auto& m : session->messages)
+    if (m.run == record.id && m.step == 0 &&
+        m.role == storage::message_role::user)
+      x.plan = m.text;
+  return {};
+}
+
 expected<run_spec_ptr> spec_maker::remake(const storage::run_record& record,
                                           stored_request x) {
   if (x.plan_session.empty())
     return make(record.id, record.session, record.task, x);
-  if (x.plan.empty()) {
-    const auto session = parts_.journal->load_session(record.session);
-    if (!session) return unexpected{session.error()};
-    for (const auto& m : session->messages)
-      if (m.run == record.id && m.step == 0 &&
-          m.role == storage::message_role::user)
-        x.plan = m.text;
-  }
+  if (auto ok = find_plan(record, x); !ok)
+    return unexpected{std::move(ok.error())};
   x.open_step = record.step;
   return make_plan(record.id, x);
+}
+
+expected<run_spec_ptr> spec_maker::make_next(const storage::run_record& stopped,
+                                             stored_request x) {
+  if (!is_stopped_plan(stopped))
+    return unexpected{error{errc::invalid_request, plan_op,
+                            stopped.id.value + " is no plan that was stopped"}};
+  if (auto ok = find_plan(stopped, x); !ok)
+    return unexpected{std::move(ok.error())};
+  x.goes_on_from = stopped.id;
+  x.configuration = configuration();
+  return make_plan(next_plan(stopped.id), x);
 }
 
 }  // namespace riffle::service

@@ -111,6 +111,26 @@ void runs::start_cause(storage::proposal_state cause, reader_maker reader,
        true, {}, std::move(reader), to);
 }
 
+namespace {
+
+/// A request on record, with what is chosen anew for its run.
+expected<stored_request> request_again(const storage::run_record& record,
+                                       const resume_options& x) {
+  auto out = request_from_json(record.settings);
+  if (auto ok = check_folder(out.folder, "run " + record.id.value); !ok)
+    return unexpected{std::move(ok.error())};
+  auto& asked = out.request;
+  if (x.approval) asked.approval = *x.approval;
+  if (x.model) asked.model = x.model;
+  if (x.max_steps) asked.max_steps = x.max_steps;
+  if (x.timeout > duration{}) asked.timeout = x.timeout;
+  out.on_error = x.on_error;
+  asked.stop = x.stop;
+  return out;
+}
+
+}  // namespace
+
 void runs::resume(run_id id, resume_options x, reader_maker reader,
                   const reply<run_opened>& to) const {
   const auto stop = x.stop;
@@ -119,21 +139,28 @@ void runs::resume(run_id id, resume_options x, reader_maker reader,
        aside = making_ != nullptr]() -> expected<run_spec_ptr> {
         auto record = journal->load_run(id);
         if (!record) return unexpected{std::move(record.error())};
-        auto stored = request_from_json(record->settings);
-        if (auto ok = check_folder(stored.folder, "run " + id.value); !ok)
-          return unexpected{std::move(ok.error())};
-        auto& asked = stored.request;
-        if (x.approval) asked.approval = *x.approval;
-        if (x.model) asked.model = x.model;
-        if (x.max_steps) asked.max_steps = x.max_steps;
-        if (x.timeout > duration{}) asked.timeout = x.timeout;
-        stored.on_error = x.on_error;
-        asked.stop = x.stop;
-        stored.hurried = !stored.place && stored.plan_session.empty();
-        stored.start_timeout = start_timeout(aside);
-        return specs->remake(*record, std::move(stored));
+        auto stored = request_again(*record, x);
+        if (!stored) return unexpected{std::move(stored.error())};
+        stored->hurried = !stored->place && stored->plan_session.empty();
+        stored->start_timeout = start_timeout(aside);
+        return specs->remake(*record, std::move(*stored));
       },
       false, stop, std::move(reader), to);
+}
+
+void runs::go_on_from(run_id stopped, resume_options x, reader_maker reader,
+                      const reply<run_opened>& to) const {
+  const auto stop = x.stop;
+  open(
+      [specs = specs_, journal = journal_, id = std::move(stopped),
+       x = std::move(x)]() -> expected<run_spec_ptr> {
+        auto record = journal->load_run(id);
+        if (!record) return unexpected{std::move(record.error())};
+        auto stored = request_again(*record, x);
+        if (!stored) return unexpected{std::move(stored.error())};
+        return specs->make_next(*record, std::move(*stored));
+      },
+      true, stop, std::move(reader), to);
 }
 
 std::string runs::model_of(const run_request& x) const {

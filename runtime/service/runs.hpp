@@ -54,6 +54,14 @@ class runs {
   void resume(run_id id, resume_options x, reader_maker reader,
               const reply<run_opened>& to) const;
 
+  /// Goes on with a plan that was stopped (cancelled), as a new one: with its
+  /// steps that ended, and the others anew. There is one at most (`next_plan`).
+  /// Fails with `not_found` (the plan, or what its steps said),
+  /// `invalid_request` (it was not stopped, the new one is there, another
+  /// folder), or as `start_plan`.
+  void go_on_from(run_id stopped, resume_options x, reader_maker reader,
+                  const reply<run_opened>& to) const;
+
   /// Starts what a person approved and its run did not wait for.
   void start_cause(storage::proposal_state cause, reader_maker reader,
                    const reply<run_opened>& to) const;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "runtime/service/sessions.hpp"
+#include "runtime/service/stopped_plan.hpp"
 #include "runtime/service/stored_request.hpp"
 #include "runtime/service/volley_record.hpp"
 #include "runtime/storage/readable_session.hpp"
@@ -42,6 +43,21 @@ going_session to_go(const session_snapshot& x) {
     out.session.calls.back().call.id = call.call.id;
   }
   return out;
+}
+
+/// A plan with those that it goes on from and those that go on from it: they
+/// share what their steps said. The oldest first.
+expected<std::vector<run_id>> family_of(storage::session_records& from,
+                                        const run_record& plan) {
+  auto oldest = plan;
+  for (;;) {
+    const auto before = request_from_json(oldest.settings).goes_on_from;
+    auto there = from.load_run(before);
+    if (!there && there.error().code == errc::not_found)
+      return plans_from(from, oldest.id);
+    if (!there) return unexpected{std::move(there.error())};
+    oldest = std::move(*there);
+  }
 }
 
 }  // namespace
@@ -97,18 +113,31 @@ expected<removed_sessions> sessions::remove_volley(
 
 expected<removed_sessions> sessions::remove_plan(
     const session_snapshot& plan) const {
-  if (auto free = check_free(plan); !free)
-    return unexpected{std::move(free.error())};
   const auto& run = *plan_in(plan);
+  auto all = family_of(*journal_, run);
+  if (!all) return unexpected{std::move(all.error())};
+  std::vector<session_snapshot> going;
+  for (const auto& id : *all) {
+    auto one = storage::load_readable(*journal_, session_id{id.value});
+    if (!one) return unexpected{std::move(one.error())};
+    if (auto free = check_free(one->session); !free)
+      return unexpected{std::move(free.error())};
+    going.push_back(std::move(one->session));
+  }
   const auto steps = request_from_json(run.settings).plan_session;
   std::vector<session_id> members;
   if (!steps.empty()) members.push_back(steps);
   auto out = remove_members(members, [&](const auto& one) {
-    return request_from_json(one.settings).of_plan == run.id;
+    return std::ranges::find(*all, request_from_json(one.settings).of_plan) !=
+           all->end();
   });
   if (!out) return out;
-  if (auto ok = remove_one(plan); !ok) return unexpected{std::move(ok.error())};
-  ++out->runs;
+  // The newest first: it needs those before it.
+  for (; !going.empty(); going.pop_back()) {
+    if (auto ok = remove_one(going.back()); !ok)
+      return unexpected{std::move(ok.error())};
+    ++out->runs;
+  }
   return out;
 }
 
@@ -148,16 +177,18 @@ expected<void> sessions::check_plan_over(const session_snapshot& x) const {
   for (const auto& run : x.runs)
     if (auto plan = request_from_json(run.settings).of_plan; !plan.empty())
       plans.insert(std::move(plan));
-  for (const auto& id : plans) {
-    const auto plan = journal_->load_run(id);
+  for (const auto& first : plans) {
+    const auto all = plans_from(*journal_, first);
+    if (!all) return unexpected{all.error()};
+    const auto plan = journal_->load_run(all->back());
     if (!plan && plan.error().code == errc::not_found) continue;
     if (!plan) return unexpected{plan.error()};
     if (is_active(*plan))
-      return unexpected{
-          error{errc::session_busy, "sessions",
-                "session " + x.session.value + " has the steps of plan " +
-                    id.value + ", which has not ended: its next steps may " +
-                    "need them; delete " + id.value + " instead"}};
+      return unexpected{error{
+          errc::session_busy, "sessions",
+          "session " + x.session.value + " has the steps of plan " +
+              plan->id.value + ", which has not ended: its next steps may " +
+              "need them; delete " + plan->id.value + " instead"}};
   }
   return {};
 }

@@ -86,6 +86,11 @@ class spec_maker : public std::enable_shared_from_this<spec_maker> {
   /// The plan in this text, see plan_file.hpp.
   expected<std::string> read_plan_text(const plan_request& x) const;
 
+  /// Of the plan that goes on from one that was stopped; `x`: what that was
+  /// made from. Fails also with `not_found`: what its steps said is gone.
+  expected<run_spec_ptr> make_next(const storage::run_record& stopped,
+                                   stored_request x);
+
   /// Of a run that executes an approved proposal. Fails with `not_found` if
   /// what made it is gone, `invalid_request` if that is another folder's.
   expected<run_spec_ptr> make_for(const storage::proposal_state& cause);
@@ -127,6 +132,8 @@ class spec_maker : public std::enable_shared_from_this<spec_maker> {
   completion_of(const run_spec& spec);
   /// The servers whose tools a plan names; waits for them.
   void start_servers_of(const plan_request& x) const;
+  expected<void> find_plan(const storage::run_record& record,
+                           stored_request& x) const;
   expected<std::shared_ptr<const plan_work>> plan_work_of(
       const run_id& id, const stored_request& x);
   expected<void> load_files(run_spec& spec, stored_request& x) const;

@@ -114,6 +114,7 @@ std::string to_json(const stored_request& x) {
   }
   if (!x.plan_session.empty()) out["plan_session"] = x.plan_session.value;
   if (!x.plan.empty()) out["plan"] = x.plan;
+  if (!x.goes_on_from.empty()) out["goes_on_from"] = x.goes_on_from.value;
   if (!x.of_plan.empty()) out["of_plan"] = x.of_plan.value;
   put_attachments(out, x);
   return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -142,6 +143,7 @@ stored_request request_from_json(const std::string& text) {
   x.node_timeout = duration{from.value("node_patience_ns", std::int64_t{0})};
   x.plan_session = session_id{from.value("plan_session", "")};
   x.plan = from.value("plan", "");
+  x.goes_on_from = run_id{from.value("goes_on_from", "")};
   x.of_plan = run_id{from.value("of_plan", "")};
   // Runs of older versions said `approve_all`.
   if (from.value("approve_all", false)) asked.approval = approve::all;

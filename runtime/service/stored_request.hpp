@@ -33,6 +33,8 @@ struct stored_request {
   session_id plan_session{};
   /// The plan, JSON; empty once it stands in the plan's first message.
   std::string plan{};
+  /// Of a plan that goes on from one that was stopped: that one. Else empty.
+  run_id goes_on_from{};
   /// Of a plan that is resumed: what the step that was open does when it
   /// fails, in the place of what the plan says. Not stored: this time only.
   std::optional<step_failure> on_error{};

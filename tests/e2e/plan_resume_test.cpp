@@ -69,8 +69,8 @@ TEST_CASE("what a cut step does is said with the resume, or by its plan") {
   // It has ended: who resumes it once more hears so.
   const auto again = x.resume({});
   CHECK(again.status == (stops ? 1 : 0));
-  CHECK(has(again.err, stops ? "has failed, and a plan that has ended does not "
-                               "go on"
+  CHECK(has(again.err, stops ? "has failed, and a plan that has failed does "
+                               "not go on"
                              : "nothing is unfinished"));
 }
 
@@ -130,6 +130,102 @@ TEST_CASE("a plan that begins anew says that it was not finished") {
     CHECK(end.status == 0);
     CHECK(end.err.empty());
   }
+}
+
+namespace {
+
+/// A plan that was stopped by Ctrl-C in its second step.
+struct stopped_place {
+  stopped_place() {
+    folder.configure("http://127.0.0.1:9/v1");
+    const json plan{{"steps",
+                     {bash("a", "echo a >> ran; echo said"),
+                      bash("b", "echo b >> ran; test -e go || sleep 60"),
+                      bash("c", "echo 'c, {{steps.a.output}}' >> ran")}}};
+    folder.write("p.json", plan.dump());
+    program running{
+        installed_riffle(), folder, {"plan", "--approve", "all", "p.json"}};
+    REQUIRE(eventually([&] { return folder.lines("ran").size() == 2; }));
+    const auto err = running.err();
+    const auto at = err.find("plan_");
+    REQUIRE(at != std::string::npos);
+    id = err.substr(at, err.find(',', at) - at);
+    running.signal(SIGINT);
+    end = running.wait();
+  }
+  [[nodiscard]] words resuming(const words& more = {}) const {
+    words all{"sessions", "resume", id, "--approve", "all"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  [[nodiscard]] finished resume(const words& more = {}) const {
+    return riffle::testing::riffle(folder, resuming(more));
+  }
+  [[nodiscard]] words ran() const { return folder.lines("ran"); }
+
+  work_folder folder;
+  std::string id;
+  finished end;
+};
+
+}  // namespace
+
+TEST_CASE("a plan that was stopped goes on with the step that was cut") {
+  const stopped_place x;
+  CHECK(x.end.status == 130);
+  CHECK(has(x.end.err,
+            "go on with the step that was cut by: riffle sessions "
+            "resume " +
+                x.id));
+  x.folder.write("go", "");
+  const auto end = x.resume({"--output", "jsonl"});
+  CAPTURE(end.err);
+  CHECK(end.status == 0);
+  CHECK(x.ran() == words{"a", "b", "b", "c, said"});
+  // Its log is a whole plan's, and it is another one.
+  const auto all = checked_events(end.out);
+  CHECK(of_type(all, "plan_step_finished").size() == 3);
+  const auto next = of_type(all, "plan_started").at(0).at("data").at("plan_id");
+  CHECK(next != x.id);
+  // The one before has ended, and says so; so has the new one.
+  const auto old = riffle::testing::riffle(
+      x.folder, {"sessions", "show", x.id, "--output", "json"});
+  CHECK(json::parse(old.out).at("runs").at(0).at("status") == "cancelled");
+  const auto again = x.resume();
+  CHECK(again.status == 0);
+  CHECK(has(again.err,
+            "nothing is unfinished in session " + next.get<std::string>()));
+  CHECK(x.ran().size() == 4);
+}
+
+TEST_CASE("a plan that goes on is killed, stopped, and goes on again") {
+  const stopped_place x;
+  {
+    program second{installed_riffle(), x.folder, x.resuming()};
+    REQUIRE(eventually([&] { return x.ran().size() == 3; }));
+    const bool killed = GENERATE(true, false);
+    CAPTURE(killed);
+    second.signal(killed ? SIGKILL : SIGINT);
+    static_cast<void>(second.wait());
+  }
+  x.folder.write("go", "");
+  const auto end = x.resume({"--on-error", "retry"});
+  CAPTURE(end.err);
+  CHECK(end.status == 0);
+  CHECK(x.ran() == words{"a", "b", "b", "b", "c, said"});
+}
+
+TEST_CASE("a plan and what goes on from it are deleted together") {
+  const stopped_place x;
+  x.folder.write("go", "");
+  REQUIRE(x.resume().status == 0);
+  const auto end =
+      riffle::testing::riffle(x.folder, {"sessions", "delete", x.id});
+  CAPTURE(end.err);
+  CHECK(end.status == 0);
+  const auto left = riffle::testing::riffle(
+      x.folder, {"sessions", "list", "--output", "json"});
+  CHECK_FALSE(has(left.out, "plan_"));
 }
 
 TEST_CASE("--on-error is refused for what is no plan") {

@@ -217,13 +217,16 @@ TEST_CASE("quiet tells on standard error what did not go well") {
   CHECK(end.err.starts_with("[2/2] bad\n(failed: model_error: "));
 }
 
-TEST_CASE("a plan that was cancelled says that it does not go on") {
+TEST_CASE("a plan that was cancelled asks a model again for the cut step") {
   slow_place x;
-  x.folder.write("p.json", R"({"steps":[{"id":"a","instruction":"slow"}]})");
+  x.folder.write("p.json",
+                 R"({"steps":[{"id":"a","instruction":"quick one"},)"
+                 R"({"id":"b","instruction":"slow one"},)"
+                 R"({"id":"c","instruction":"{{steps.a.output}}"}]})");
   std::string id;
   {
     program plan{installed_riffle(), x.folder, {"plan", "p.json"}};
-    REQUIRE(eventually([&] { return x.server.requests().size() == 1; }));
+    REQUIRE(eventually([&] { return x.server.requests().size() == 2; }));
     const auto err = plan.err();
     const auto at = err.find("plan_");
     REQUIRE(at != std::string::npos);
@@ -231,11 +234,34 @@ TEST_CASE("a plan that was cancelled says that it does not go on") {
     CHECK(run(x.folder, {"sessions", "cancel", id}).status == 0);
     CHECK(plan.wait().status == 130);
   }
+  x.slow = false;
   const auto end = run(x.folder, {"sessions", "resume", id});
-  CHECK(end.status == 130);
-  CHECK(has(end.err, "plan " + id +
-                         " was cancelled, and a plan that was cancelled does "
-                         "not go on; start it again by 'riffle plan FILE'"));
+  CAPTURE(end.err);
+  CHECK(end.status == 0);
+  CHECK(has(end.out, "fine fine quick one"));
+  std::vector<std::string> asked;
+  for (const auto& one : x.server.requests()) asked.push_back(task_of(one));
+  CHECK(asked == words{"quick one", "slow one", "slow one", "fine quick one"});
+}
+
+TEST_CASE("a plan whose steps' session was deleted says that it cannot go on") {
+  slow_place x;
+  x.folder.write("p.json", R"({"steps":[{"instruction":"quick one"},)"
+                           R"({"instruction":"slow one"}]})");
+  program plan{
+      installed_riffle(), x.folder, {"plan", "--session", "talk", "p.json"}};
+  REQUIRE(eventually([&] { return x.server.requests().size() == 2; }));
+  const auto err = plan.err();
+  const auto id =
+      err.substr(err.find("plan_"), err.find(',') - err.find("plan_"));
+  plan.signal(SIGINT);
+  CHECK(plan.wait().status == 130);
+  CHECK(run(x.folder, {"sessions", "delete", "talk"}).status == 0);
+  const auto end = run(x.folder, {"sessions", "resume", id});
+  CAPTURE(end.err);
+  CHECK(end.status == 2);
+  CHECK(has(end.err, "what step \"1\" said has been deleted with its session"));
+  CHECK(x.server.requests().size() == 2);
 }
 
 TEST_CASE(

@@ -6,6 +6,7 @@
 #include "runtime/base/text.hpp"
 #include "runtime/cli/view/session_text.hpp"
 #include "runtime/service/open_journal.hpp"
+#include "runtime/service/stopped_plan.hpp"
 
 namespace riffle::cli {
 
@@ -88,6 +89,17 @@ expected<session_id> known_session(const config::config& settings,
   const auto all = open_sessions(settings);
   if (!all) return unexpected{all.error()};
   return all->find(part);
+}
+
+expected<session_id> session_to_finish(const config::config& settings,
+                                       const std::string& part) {
+  auto journal = service::open_journal(settings, service::journal_use::reads);
+  if (!journal) return unexpected{std::move(journal.error())};
+  auto found = service::sessions{*journal, {}}.find(part);
+  if (!found || !*journal || !found->value.starts_with("plan_")) return found;
+  const auto all = service::plans_from(**journal, run_id{found->value});
+  if (!all) return unexpected{all.error()};
+  return session_id{all->back().value};
 }
 
 }  // namespace riffle::cli

@@ -16,15 +16,19 @@
 #include "runtime/cli/terminal/choose.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/service/run_folder.hpp"
+#include "runtime/service/stopped_plan.hpp"
 #include "runtime/service/stored_request.hpp"
 
 namespace riffle::cli {
 
 namespace {
 
+/// What can go on: an active run, or a plan that was stopped.
 const storage::run_record* unfinished(const storage::session_snapshot& x) {
-  const auto found = std::ranges::find(x.runs, storage::run_state::active,
-                                       &storage::run_record::state);
+  const auto found = std::ranges::find_if(x.runs, [](const auto& run) {
+    return run.state == storage::run_state::active ||
+           service::is_stopped_plan(run);
+  });
   return found == x.runs.end() ? nullptr : &*found;
 }
 
@@ -45,18 +49,11 @@ int nothing_to_do(const storage::session_snapshot& x, console& io,
   const auto& last = x.runs.back();
   const bool loud = options.level != verbosity::quiet;
   const bool plan = last.id.value.starts_with("plan_");
-  if (plan && last.state == storage::run_state::cancelled) {
-    if (loud)
-      io.complain("plan " + last.id.value +
-                  " was cancelled, and a plan that was cancelled does not go "
-                  "on; start it again by 'riffle plan FILE'");
-    return interrupted_by_user;
-  }
   if (plan && last.state == storage::run_state::failed) {
     if (loud)
       io.complain(
           "plan " + last.id.value +
-          " has failed, and a plan that has ended does not go on; 'riffle "
+          " has failed, and a plan that has failed does not go on; 'riffle "
           "sessions show " +
           x.session.value +
           "' tells its steps, 'riffle plan FILE' begins it anew");
@@ -140,29 +137,37 @@ bool is_cut_execution(runtime& rt, const storage::run_record& x) {
          });
 }
 
-/// The run that goes on, seen until it ends again.
+/// The run that goes on, or the plan that does from this one, seen until it
+/// ends again.
 int finish(runtime& rt, const storage::session_snapshot& of, resume_command x,
-           const storage::run_record& active, interrupts& signals,
+           const storage::run_record& left, interrupts& signals,
            room_wait& room, console& io) {
   auto keyboard = open_keyboard(false);
   if (keyboard && !x.choices.on_error && x.common.level != verbosity::quiet)
     x.choices.on_error = ask_about_cut_step(of, keyboard->get(), signals, io);
   if (signals.asked_to_stop()) return interrupted_by_user;
   if (keyboard && !x.choices.approval) x.choices.approval = approve::ask;
+  if (service::is_stopped_plan(left) && x.common.level != verbosity::quiet)
+    io.complain("plan " + left.id.value +
+                " was stopped; it goes on as a new one, with what its steps "
+                "did so far");
   const auto resumed = start_with_room(room, signals, [&](auto stop) {
     x.choices.stop = std::move(stop);
-    return rt.resume(active.id, {}, x.choices);
+    return service::is_stopped_plan(left)
+               ? rt.go_on_from(left.id, {}, x.choices)
+               : rt.resume(left.id, {}, x.choices);
   });
   if (room.status()) return *room.status();
-  if (!resumed) {
+  if (!resumed && !service::is_stopped_plan(left)) {
     // Another process may have finished it while its end was waited for.
     const auto now = rt.session(session_id{x.session});
     return now && !unfinished(*now) ? nothing_to_do(*now, io, x.common)
                                     : report(resumed.error(), io);
   }
+  if (!resumed) return report(resumed.error(), io);
   const int status = watch_any({rt, *resumed, std::move(keyboard)}, x.common,
                                x.show, signals, room, io);
-  return status == completed && is_cut_execution(rt, active) ? failed : status;
+  return status == completed && is_cut_execution(rt, left) ? failed : status;
 }
 
 }  // namespace
@@ -176,7 +181,7 @@ int execute(const resume_command& given, console& io) {
   room_wait room{x.choices.timeout, signals, io};
   room.finish_with("riffle sessions resume " + x.session);
   const auto named =
-      with_room(room, [&] { return known_session(*settings, x.session); });
+      with_room(room, [&] { return session_to_finish(*settings, x.session); });
   if (room.status()) return *room.status();
   if (!named && named.error().code != errc::not_found)
     return report(named.error(), io);
@@ -196,12 +201,12 @@ int execute(const resume_command& given, console& io) {
   if (!session && session.error().code == errc::not_found)
     return report(no_session(x.session), io);
   if (!session) return report(session.error(), io);
-  const auto* active = unfinished(*session);
-  if (!active) return nothing_to_do(*session, io, x.common);
+  const auto* left = unfinished(*session);
+  if (!left) return nothing_to_do(*session, io, x.common);
   for (const auto& why :
-       {elsewhere(*active, session->session), misplaced(x, active->id.value)})
+       {elsewhere(*left, session->session), misplaced(x, left->id.value)})
     if (why) return report(*why, io);
-  return finish(*rt, *session, std::move(x), *active, signals, room, io);
+  return finish(*rt, *session, std::move(x), *left, signals, room, io);
 }
 
 }  // namespace riffle::cli

@@ -11,6 +11,7 @@
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/config/source.hpp"
 #include "runtime/service/open_journal.hpp"
+#include "runtime/service/stopped_plan.hpp"
 #include "runtime/service/volley_record.hpp"
 
 namespace riffle::cli {
@@ -49,8 +50,10 @@ expected<service::run_configuration> configuration_of_unfinished(
   const auto found = std::ranges::find_if(*all, [&](const auto& x) {
     return x.run.session.value == id || x.run.id.value == id;
   });
-  if (found == all->end()) return {};
-  return service::configuration_of(found->run);
+  if (found != all->end()) return service::configuration_of(found->run);
+  const auto ended = (*journal)->load_run(run_id{id});
+  if (!ended || !service::is_stopped_plan(*ended)) return {};
+  return service::configuration_of(*ended);
 }
 
 expected<bool> take_configuration(common_options& x,

@@ -28,7 +28,7 @@ int unfinished(const run& plan, const plan_events& logs, console& io) {
 
 /// What a person can do where nobody knows how far a step came.
 constexpr auto look_first =
-    "look how far it came; a plan that has ended does not go on: what is left "
+    "look how far it came; a plan that has failed does not go on: what is left "
     "can be a plan of its own. Another time 'riffle sessions resume ID "
     "--on-error retry' runs such a step again, 'continue' goes on behind it";
 
@@ -52,9 +52,8 @@ void tell_failure(const run& of, const plan_report& told,
     if (!cancelled) io.complain(plan + ": " + why->message);
   } else if (cancelled) {
     io.complain(plan + ": " + why->message +
-                ". A plan that was cancelled does not go on; 'riffle plan "
-                "FILE' begins it anew, and what its steps said stays: riffle "
-                "sessions show " +
+                "; go on with the step that was cut by: riffle sessions "
+                "resume " +
                 of.id().value);
   } else {
     io.complain(plan + ": " + why_failed(told));

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// A plan that was stopped goes on as a new one, whose id follows from its own:
+// so no two can begin, and from any of them the newest is found.
+
+#include <cstddef>
+#include <vector>
+
+#include "actors/run/run_spec.hpp"
+#include "runtime/storage/journal.hpp"
+
+namespace riffle::service {
+
+/// By a person or a signal: it ended before it had failed or completed.
+[[nodiscard]] bool is_stopped_plan(const storage::run_record& x) noexcept;
+
+/// The one that goes on from it, if there is one.
+[[nodiscard]] run_id next_plan(const run_id& plan);
+
+/// This plan and all that go on from it, one from the other, the newest last.
+expected<std::vector<run_id>> plans_from(storage::session_records& from,
+                                         const run_id& plan);
+
+/// How its steps ended, but for one that was cut; at most `most`. Blocks. Fails
+/// with `not_found` if what one of them said has been deleted.
+expected<std::vector<kept_step>> steps_of_stopped(storage::journal& from,
+                                                  const run_id& plan,
+                                                  std::size_t most);
+
+}  // namespace riffle::service
