@@ -71,6 +71,10 @@ TEST_CASE("of several tasks a question says whose it is") {
   x.title = "[2/4] " + x.title;
   CHECK(pictured(x, 80) ==
         rows{"[APPROVAL] [2/4] bash wants to run:", "│ make"});
+  x.tool = "write";
+  x.title = "[2/4] Writing a.txt";
+  CHECK(pictured(x, 80).front() == "[APPROVAL] [2/4] write: Writing a.txt");
+  x.tool = "bash";
   x.title = "[not/4] a title of a tool";
   CHECK(pictured(x, 80).front() == "[APPROVAL] bash wants to run:");
 }

@@ -246,6 +246,17 @@ TEST_CASE("a bar fills as tasks end, where there are many") {
   CHECK(bytes(few.tick(start + 2s, {80, 12})).find("[-") == std::string::npos);
 }
 
+TEST_CASE("of each task that was stopped this is said") {
+  volley_view x{{}, {"a", "b"}};
+  for (std::size_t i = 0; i < 2; ++i) {
+    x.begun(i, false, start, {});
+    auto one = ended(i, task_status::cancelled);
+    one.failure = error{errc::cancelled, "run", "stopped by Ctrl-C"};
+    CHECK(bytes(x.over(one, start + 1s, {}))
+              .ends_with(" (1.0s)\n        stopped by Ctrl-C\n"));
+  }
+}
+
 TEST_CASE("one reason for many ends is told once, then where it stands") {
   volley_view x{{}, {"a", "b", "c", "d"}};
   for (std::size_t i = 0; i < 4; ++i) x.begun(i, false, start, {});

@@ -141,8 +141,9 @@ std::string sentence(const events::approval_required& x, bool of_new_file,
   const auto plain = task + "Using " + x.tool;
   const bool runs =
       x.tool == "bash" || x.title == plain || x.title.starts_with(plain + ": ");
-  auto out = runs ? task + tool + " wants to run"
-                  : tool + ": " + safe_line(x.title, 200);
+  auto out = task + tool;
+  out += runs ? " wants to run"
+              : ": " + safe_line(x.title.substr(task.size()), 200);
   const std::string_view how = !edited  ? ""
                                : others ? "as changed"
                                         : "as you changed it";

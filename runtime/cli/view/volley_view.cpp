@@ -59,11 +59,13 @@ screen_writes volley_view::over(const task_result& x, time_point now,
   end.why = why_not(x);
   if (x.status == task_status::not_run)
     return show(work_view::end(x.task, end, size.columns), size.columns);
-  const auto known = reasons_.find(end.why);
+  // Who has stopped them all reads of each that it was that.
+  const bool stopped = x.status == task_status::cancelled;
+  const auto known = stopped ? reasons_.end() : reasons_.find(end.why);
   if (known != reasons_.end()) {
     end.notes += ", as " + place(known->second);
     end.why.clear();
-  } else if (!end.why.empty() && reasons_.size() < most_reasons) {
+  } else if (!stopped && !end.why.empty() && reasons_.size() < most_reasons) {
     reasons_.emplace(end.why, x.task);
   }
   return show(work_view::end(x.task, end, size.columns), size.columns);
