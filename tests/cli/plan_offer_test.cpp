@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "tests/cli/parsing.hpp"
+#include "tests/cli/terminal_picture.hpp"
 #include "tests/cli/terminal_program.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
@@ -15,6 +16,7 @@
 using namespace riffle;
 using namespace riffle::cli;
 using testing::temp_folder;
+using testing::terminal_picture;
 using testing::terminal_program;
 
 namespace {
@@ -221,6 +223,11 @@ TEST_CASE("run offers a plan that was killed with the same question") {
   REQUIRE(next.read_next("Now your task: go"));
   REQUIRE(next.read_next("Said."));
   CHECK(next.finish() == 0);
+  terminal_picture picture{100};
+  picture.feed(next.written());
+  const auto all = picture.text();
+  CAPTURE(all);
+  CHECK(all.find("\n\nNow your task: go\n") != std::string::npos);
   CHECK(x.text_of("ran") == "once\n");
   CHECK(x.text_of("told") == "told\n");
 }

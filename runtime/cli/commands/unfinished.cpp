@@ -131,9 +131,10 @@ int finish_volley(left_run left, const std::string& id, const next_work& x,
                signals, io);
 }
 
-/// Where the own work begins.
-void tell_own_work(const next_work& x, console& io) {
+/// Where the own work begins. `parted`: a blank line stands above already.
+void tell_own_work(const next_work& x, bool parted, console& io) {
   if (x.next.empty()) return;
+  if (!parted) io.err.write("\n");
   const auto line =
       fit("Now " + x.next, std::max<std::size_t>(io.err.columns(), 2) - 1);
   io.err.write(use_color(x.common, io.err) ? "\x1b[2m" + line + "\x1b[0m\n"
@@ -189,7 +190,8 @@ int finish_first(runtime& rt, const next_work& x, interrupts& signals,
           : finish_volley(std::move(of), volley, x, signals, room, io);
   const bool goes_on = status != interrupted_by_user && !room.status() &&
                        !signals.asked_to_stop();
-  if (goes_on) tell_own_work(x, io);
+  // Behind each answer of a volley is one.
+  if (goes_on) tell_own_work(x, !volley.empty() && !x.show.stats, io);
   return status;
 }
 
