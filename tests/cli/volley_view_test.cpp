@@ -246,6 +246,21 @@ TEST_CASE("a bar fills as tasks end, where there are many") {
   CHECK(bytes(few.tick(start + 2s, {80, 12})).find("[-") == std::string::npos);
 }
 
+TEST_CASE("a window that is being pulled has one row until it stays so") {
+  volley_view x{at_terminal(), {"a", "b"}};
+  for (std::size_t i = 0; i < 2; ++i) x.begun(i, false, start, {80, 24});
+  const auto drawn = [&](duration at, view_size size) {
+    return bytes(x.tick(start + at, size));
+  };
+  CHECK(drawn(1s, {80, 24}).find("▶ b") != std::string::npos);
+  const auto size = GENERATE(view_size{80, 6}, view_size{40, 24});
+  const auto pulled = drawn(1020ms, size);  // before its turn
+  CHECK(pulled.find("0/2 done — 1.0s") != std::string::npos);
+  CHECK(pulled.find("▶") == std::string::npos);
+  CHECK(drawn(1200ms, size).find("▶") == std::string::npos);
+  CHECK(drawn(1400ms, size).find("▶ b") != std::string::npos);
+}
+
 TEST_CASE("of each task that was stopped this is said") {
   volley_view x{{}, {"a", "b"}};
   for (std::size_t i = 0; i < 2; ++i) {

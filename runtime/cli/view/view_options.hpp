@@ -27,6 +27,8 @@ struct view_options {
 struct view_size {
   std::size_t columns = 0;
   std::size_t rows = 0;
+
+  bool operator==(const view_size&) const = default;
 };
 
 }  // namespace riffle::cli

@@ -7,6 +7,7 @@
 #include "runtime/base/text.hpp"
 #include "runtime/cli/markdown/markdown.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/settled_width.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/cli/terminal/wrap_lines.hpp"
 
@@ -145,6 +146,7 @@ screen_writes work_view::tick(time_point now, view_size size) {
 
 screen_writes work_view::draw(time_point now, view_size size) {
   constexpr std::size_t narrowest = 4;
+  pulled_ = is_pulled(now, size);
   if (size.columns < narrowest || !screen_.due(now)) return {};
   const bool busy = layout_.several || !typing_.empty() ||
                     std::ranges::any_of(working_, [](const auto& x) {
@@ -153,13 +155,26 @@ screen_writes work_view::draw(time_point now, view_size size) {
   return screen_.draw(status(now, size), busy, now, size.columns);
 }
 
+/// A window that is being pulled: what is drawn for the size of this moment is
+/// shown by one that is smaller by then, and what leaves that at its top, or
+/// is wrapped into its history, nobody can erase.
+bool work_view::is_pulled(time_point now, view_size size) {
+  const auto before = std::exchange(size_, size);
+  if (before && *before != size) {
+    pulled_at_ = now;
+    screen_.hurry();
+  }
+  return pulled_at_ && now - *pulled_at_ < settled_width::quiet;
+}
+
 /// All that work, as many as fit, each with as many of its rows as there is
-/// room for; their sum; what is typed.
+/// room for; their sum; what is typed. The last two while a window is pulled.
 std::string work_view::status(time_point now, view_size size) const {
   const auto columns = size.columns - 1;  // a full line makes some wrap
   auto left = most_rows(size) - (layout_.several ? 1 : 0);
-  auto shown = std::min(working_.size(), left);
-  const auto hidden = working_.size() - shown;
+  const bool brief = pulled_ && layout_.several;
+  auto shown = brief ? 0 : std::min(working_.size(), left);
+  const auto hidden = brief ? 0 : working_.size() - shown;
   left -= shown;
   std::string out;
   for (auto x = working_.begin(); shown > 0; ++x, --shown) {

@@ -128,6 +128,7 @@ class work_view {
   [[nodiscard]] bool quiet() const {
     return options_.level == verbosity::quiet;
   }
+  bool is_pulled(time_point now, view_size size);
   [[nodiscard]] std::string status(time_point now, view_size size) const;
   [[nodiscard]] std::string sum(time_point now, std::size_t hidden) const;
 
@@ -140,6 +141,9 @@ class work_view {
   std::size_t failed_ = 0;
   std::size_t watched_ = 0;  ///< of those that are done
   bool cancelling_ = false;
+  std::optional<view_size> size_;  ///< as it was last
+  std::optional<time_point> pulled_at_;
+  bool pulled_ = false;
 };
 
 }  // namespace riffle::cli
