@@ -229,7 +229,12 @@ void parser::finish_volley() {
   if (run.show.stream)
     throw CLI::ValidationError{
         "--stream", "is for one task: answers of several come one by one"};
-  if (raw.tasks.size() > 1 && !tasks_are_several) check_words(raw.tasks);
+  // Who says how many run at once, or what becomes of the others, means
+  // several.
+  const auto* asked = app.get_subcommand("run");
+  const bool several = tasks_are_several || asked->count("--workers") > 0 ||
+                       asked->count("--max-retries") > 0 || volley.fail_fast;
+  if (raw.tasks.size() > 1 && !several) check_words(raw.tasks);
   const auto from_stdin = std::ranges::count(raw.tasks, "-") +
                           (raw.tasks_file == "-" ? 1 : 0) +
                           (raw.context_file == "-" ? 1 : 0);

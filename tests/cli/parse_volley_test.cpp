@@ -57,6 +57,17 @@ TEST_CASE("words that were not quoted are no tasks by mistake") {
   CHECK(has(why, "riffle run -- one two three"));
   const auto meant = parsed<volley_command>({"run", "--", "one", "two"});
   CHECK(meant.tasks == std::vector<std::string>{"one", "two"});
+  // What counts for several alone says that they are.
+  for (const std::vector<std::string>& said :
+       {std::vector<std::string>{"--workers", "3"},
+        {"--max-retries", "1"},
+        {"--fail-fast"}}) {
+    std::vector<std::string> all{"run"};
+    all.insert(all.end(), said.begin(), said.end());
+    all.insert(all.end(), {"own", "slow"});
+    CHECK(parsed<volley_command>(all).tasks ==
+          std::vector<std::string>{"own", "slow"});
+  }
   // A sentence of a script without blanks is one word.
   const std::vector<std::string> japanese{"テストを書いてください。",
                                           "このコードを説明して。"};
