@@ -33,6 +33,10 @@ bool is_end(const events::body& x) {
 
 }  // namespace
 
+std::string status_of(const events::plan_step_started& x) {
+  return "step " + std::to_string(x.step) + ": " + x.id;
+}
+
 std::string run_status::text() const {
   if (!notices_.empty()) return notices_.front();
   if (!running_.empty()) return doing();
@@ -87,7 +91,7 @@ void run_status::on(const events::body& x, time_point now) {
     base_ = waiting_for_model;
   } else if (const auto* step = std::get_if<events::plan_step_started>(&x)) {
     plan_ = true;
-    base_ = "step " + std::to_string(step->step) + ": " + step->id;
+    base_ = status_of(*step);
   } else if (is_end(x)) {
     ended_ = true;
   }

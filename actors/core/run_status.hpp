@@ -13,6 +13,9 @@
 
 namespace riffle::core {
 
+/// What a plan does while a step of it begins.
+[[nodiscard]] std::string status_of(const events::plan_step_started& x);
+
 /// What a run does, in words for a typing indicator: made of the events that
 /// it publishes. A new text is told once it has stood for a moment, so that
 /// what is over at once makes no event, and never two within that time. What

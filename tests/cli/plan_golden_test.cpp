@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "actors/core/run_status.hpp"
 #include "runtime/cli/view/plan_view.hpp"
 #include "tests/cli/terminal_picture.hpp"
 #include "tests/support/catch.hpp"
@@ -215,6 +216,23 @@ TEST_CASE("golden: a terminal that is resized while a plan runs") {
     CHECK(got.find("⠋") == std::string::npos);
     CHECK(got.find("▶") == std::string::npos);
   }
+}
+
+TEST_CASE("a status says nothing that the line of its step has said") {
+  view_options verbose;
+  verbose.level = verbosity::verbose;
+  stage x{80, verbose};
+  x.on(0s, events::plan_started{run_id{plan_id}, 4});
+  const auto begin = events::plan_step_started{4, "notes", "Write.", "", {}, 1};
+  x.on(0s, begin);
+  core::run_status status;
+  status.on(begin, start);
+  const auto told = status.take(start + 1s);
+  REQUIRE(told);
+  x.on(1s, events::status{*told});
+  CHECK(x.picture.text().find("[STATUS]") == std::string::npos);
+  x.on(2s, events::status{"room is made"});
+  CHECK(x.picture.text().find("[STATUS] room is made") != std::string::npos);
 }
 
 TEST_CASE("golden: a plan that Ctrl-C ends") {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/core/run_status.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
@@ -50,10 +51,14 @@ screen_writes plan_view::on(const event& x, time_point now, view_size size) {
   } else if (const auto* s = std::get_if<events::plan_step_started>(&x.body)) {
     step_ = s->step - 1;
     title_ = title_of(*s);
+    heading_ = core::status_of(*s);
     told_.clear();
     lines = begin(*step_, title_, s->attempt > 1, now, size.columns);
   } else if (const auto* e = std::get_if<events::plan_step_finished>(&x.body)) {
     lines = end_step(*e, size.columns);
+  } else if (const auto* told = std::get_if<events::status>(&x.body);
+             told && told->text == heading_) {
+    return {};  // its line has said that
   } else if (auto* open = step_ ? working(*step_) : nullptr) {
     if (const auto* result = std::get_if<events::tool_result>(&x.body))
       told_ = result->err ? result->err->message : std::string{};

@@ -35,6 +35,7 @@ class plan_view : public work_view {
   trace_writer own_;                 ///< of what comes between steps
   std::optional<std::size_t> step_;  ///< the one that is open
   std::string title_;                ///< of it
+  std::string heading_;              ///< of it, as a status says it
   std::string told_;                 ///< why its last call failed
 };
 
