@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Errors that come again and again: told once, and counted.
+// Errors that come again and again: told once, and counted; in one wording.
+#include "runtime/cli/view/plan_view.hpp"
 #include "runtime/cli/view/trace_writer.hpp"
+#include "runtime/cli/view/volley_view.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace riffle;
@@ -43,6 +45,12 @@ struct feed {
   trace_writer traces;
 };
 
+std::string bytes_of(const screen_writes& all) {
+  std::string out;
+  for (const auto& x : all) out += x.bytes;
+  return out;
+}
+
 }  // namespace
 
 TEST_CASE("the same error again is counted, and told before what comes next") {
@@ -80,4 +88,56 @@ TEST_CASE("verbose shows each error") {
   for (int i = 0; i < 3; ++i)
     CHECK(on.read("a", outcome::failed, 10).find("✗ no such file") !=
           std::string::npos);
+}
+
+TEST_CASE("of each task that was stopped this is said") {
+  const time_point now{std::chrono::seconds{100}};
+  volley_view x{{}, {"a", "b"}};
+  for (std::size_t i = 0; i < 2; ++i) {
+    x.begun(i, false, now, {});
+    task_result one;
+    one.task = i;
+    one.attempts = 1;
+    one.status = task_status::cancelled;
+    one.failure = error{errc::cancelled, "run", "stopped by Ctrl-C"};
+    CHECK(bytes_of(x.over(one, now, {}))
+              .ends_with(" (0.0s)\n        stopped by Ctrl-C\n"));
+  }
+}
+
+TEST_CASE("an error has one wording in a run, a volley and a plan") {
+  const time_point now{std::chrono::seconds{100}};
+  const error refused{errc::model_error, "model",
+                      "HTTP 401: no such key (invalid_api_key) (check the API "
+                      "key and its rights)"};
+  const std::string words =
+      "HTTP 401: no such key (invalid_api_key; check the API key and its "
+      "rights; model_error)\n";
+  feed on;
+  CHECK(on(events::failure{refused, 1}) == "[ERROR] " + words);
+
+  volley_view volley{{}, {"a"}};
+  volley.begun(0, false, now, {});
+  task_result task;
+  task.attempts = 1;
+  task.status = task_status::failed;
+  task.failure = refused;
+  CHECK(bytes_of(volley.over(task, now, {})).ends_with("        " + words));
+
+  plan_view plan{{}};
+  const auto show = [&](events::body body) {
+    event x;
+    x.body = std::move(body);
+    return bytes_of(plan.on(x, now, {}));
+  };
+  show(events::plan_started{run_id{"plan_1"}, 1});
+  show(events::plan_step_started{1, "a", "Say hi.", "", run_id{"run_1"}, 1});
+  events::plan_step_finished end;
+  end.step = 1;
+  end.id = "a";
+  end.run = run_id{"run_1"};
+  end.status = events::run_status::failed;
+  end.err = error{errc::step_execution_error, "plan",
+                  "model_error: " + refused.message};
+  CHECK(show(end).ends_with(": " + words));
 }

@@ -106,7 +106,7 @@ TEST_CASE("golden: a volley at 60 columns") {
 )");
   CHECK(all == R"([1/3] ✓ Übersetze 日本語の文書 into English… (2.4s, 1 call)
 [2/3] ✗ Count the lines of every source file below … (3.0s)
-        model_error: HTTP 400: no such model
+        HTTP 400: no such model (model_error)
 [3/3] ✗ a third one (0.6s)
         stopped by the user
 )");
@@ -127,7 +127,7 @@ TEST_CASE("golden: a volley at 80 columns") {
       all ==
       R"([1/3] ✓ Übersetze 日本語の文書 into English, all chapters of it (2.4s, 1 call)
 [2/3] ✗ Count the lines of every source file below this folder and say … (3.0s)
-        model_error: HTTP 400: no such model
+        HTTP 400: no such model (model_error)
 [3/3] ✗ a third one (0.6s)
         stopped by the user
 )");
@@ -148,7 +148,7 @@ TEST_CASE("golden: a volley at 200 columns") {
       all ==
       R"([1/3] ✓ Übersetze 日本語の文書 into English, all chapters of it (2.4s, 1 call)
 [2/3] ✗ Count the lines of every source file below this folder and say which one is the longest (3.0s)
-        model_error: HTTP 400: no such model
+        HTTP 400: no such model (model_error)
 [3/3] ✗ a third one (0.6s)
         stopped by the user
 )");

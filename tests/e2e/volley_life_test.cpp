@@ -214,7 +214,7 @@ TEST_CASE("quiet tells on standard error what did not go well") {
   const auto end = run(folder, {"run", "-q", "--", "good", "bad"});
   CHECK(end.status == 1);
   CHECK(end.out == "[1/2] good\nfine\n\n");
-  CHECK(end.err.starts_with("[2/2] bad\n(failed: model_error: "));
+  CHECK(end.err.starts_with("[2/2] bad\n(failed: HTTP 400"));
 }
 
 TEST_CASE("a plan that was cancelled asks a model again for the cut step") {

@@ -132,6 +132,22 @@ std::string with_code(std::string text, std::string_view code) {
   return text.append("; ").append(code) + ")";
 }
 
+std::string error_text(const error& x, std::size_t longest) {
+  return with_code(safe_line(x.message, longest), to_string(x.code));
+}
+
+error cause_of(const error& of_step) {
+  constexpr std::string_view behind = ": ";
+  auto out = of_step;
+  const auto end = out.message.find(behind);
+  if (end == std::string::npos) return out;
+  const auto code = parse_errc(std::string_view{out.message}.substr(0, end));
+  if (!code) return out;
+  out.code = *code;
+  out.message.erase(0, end + behind.size());
+  return out;
+}
+
 /// The run was ended, and with it this call.
 bool is_stopped(const events::tool_result& x) {
   return x.how == outcome::cancelled && x.err &&

@@ -25,6 +25,14 @@ std::string without_advice(std::string_view message);
 /// brackets at its end is one pair.
 std::string with_code(std::string text, std::string_view code);
 
+/// What ends a run, a task of a volley or a step of a plan, in one wording: its
+/// text, of at most so many characters, and its code.
+std::string error_text(const error& x, std::size_t longest);
+
+/// The error by which a step of a plan ended, whose own error has that one's
+/// code in front of its text; else itself.
+error cause_of(const error& of_step);
+
 /// The run was ended, and with it this call.
 bool is_stopped(const events::tool_result& x);
 

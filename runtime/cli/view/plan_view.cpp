@@ -9,6 +9,7 @@
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/cli/view/diff_lines.hpp"
+#include "runtime/cli/view/people_text.hpp"
 
 namespace riffle::cli {
 
@@ -18,6 +19,8 @@ constexpr std::size_t longest_id = 64;
 constexpr std::size_t longest_in_a_file = 60;  ///< of what a step is to do
 constexpr std::size_t longest_in_a_row = 200;
 constexpr std::size_t longest_message = 300;
+/// What to do about an error stands at its end.
+constexpr std::size_t longest_why = 1000;
 constexpr std::size_t indent = 8;  ///< of what stands below an end
 
 /// A step's error names the code of its call's where plans have another one.
@@ -84,7 +87,11 @@ std::string plan_view::end_step(const events::plan_step_finished& x,
   // A call that failed has a line of its own, which says why.
   const bool told = !end.well && x.run.empty() && says(x.err->message, told_) &&
                     told_.size() <= longest_in_a_row;
-  if (!end.well && !told) end.why = safe_line(x.err->message, longest_message);
+  if (!end.well && !told) {
+    const auto cause = cause_of(*x.err);
+    end.why = cause.code == x.err->code ? safe_line(cause.message, longest_why)
+                                        : error_text(cause, longest_why);
+  }
   end.beside = !folds;
   step_.reset();
   return work_view::end(step, end, columns);

@@ -2,6 +2,7 @@
 #include "runtime/cli/view/results.hpp"
 
 #include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/view/people_text.hpp"
 #include "runtime/service/volley_record.hpp"
 
 namespace riffle::cli {
@@ -84,9 +85,9 @@ std::string result_text(const told_result& x, const std::string& place,
   } else {
     out += "(" + std::string{to_string(x.result.status)};
     if (const auto& why = x.result.failure) {
-      const auto code = to_string(why->code);
-      if (code != to_string(x.result.status)) out += ": " + std::string{code};
-      out += ": " + safe_line(why->message, longest_message);
+      const bool said = to_string(why->code) == to_string(x.result.status);
+      out += ": " + (said ? safe_line(why->message, longest_message)
+                          : error_text(*why, longest_message));
     }
     out += ")";
   }

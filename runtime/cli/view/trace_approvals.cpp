@@ -131,9 +131,9 @@ std::string trace_writer::on(const events::failure& x, wall_time) {
   const bool told = !cancelled && options_.level == verbosity::normal &&
                     !last_attempt_.empty() && failed_ == x.err.message &&
                     failed_.size() <= longest_reason;
-  const auto text = told ? last_attempt_ + " failed: " + message : message;
-  return tag("ERROR", true) +
-         (cancelled ? text : with_code(text, to_string(x.err.code))) + "\n";
+  const auto text = (told ? last_attempt_ + " failed: " : std::string{}) +
+                    (cancelled ? message : error_text(x.err, longest_error));
+  return tag("ERROR", true) + text + "\n";
 }
 
 /// What a person wished needs no word but that it is so, and of what failed the

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/view/people_text.hpp"
 
 namespace riffle::cli {
 
@@ -76,10 +77,8 @@ std::string volley_view::why_not(const task_result& x) {
   if (x.status == task_status::not_run) return "not run";
   if (!x.failure) return std::string{to_string(x.status)};
   const auto& why = *x.failure;
-  return (why.code == errc::cancelled
-              ? std::string{}
-              : std::string{to_string(why.code)} + ": ") +
-         safe_line(why.message, longest_message);
+  return why.code == errc::cancelled ? safe_line(why.message, longest_message)
+                                     : error_text(why, longest_message);
 }
 
 /// In ms, of all its runs with the pauses between; `seen`: as far as events
