@@ -47,7 +47,32 @@ void add_origins(const value& x, const std::string& path,
   }
 }
 
+std::string name_of(const load_request& request, const source& from) {
+  if (!from.file.empty()) return from.file.string();
+  return request.text ? "text" : "built-in defaults";
+}
+
+/// The text, and `--set`, into the structs.
+value bind(const load_request& request, const source& from, config& out,
+           mistake_list& mistakes) {
+  auto document = parse(from.text, name_of(request, from), mistakes);
+  apply_sets(request.sets, document, mistakes);
+  reader r{document, out.base_dir, mistakes};
+  out.tools.by_name.clear();  // comes back, over the file's [tools]
+  visit(r, out);
+  r.finish();
+  return document;
+}
+
 }  // namespace
+
+std::vector<mistake> mistakes_in_text(const load_request& request,
+                                      const source& from) {
+  config out;
+  mistake_list mistakes{name_of(request, from)};
+  bind(request, from, out, mistakes);
+  return mistakes.take();
+}
 
 tl::expected<config, std::vector<mistake>> load(const load_request& request,
                                                 const source& from) {
@@ -61,17 +86,8 @@ tl::expected<config, std::vector<mistake>> load(const load_request& request,
   out.base_dir =
       is_file ? out.file.parent_path() : std::filesystem::current_path(ignored);
 
-  const auto name = is_file        ? from.file.string()
-                    : request.text ? "text"
-                                   : "built-in defaults";
-  mistake_list mistakes{name};
-  auto document = parse(from.text, name, mistakes);
-  apply_sets(request.sets, document, mistakes);
-
-  reader r{document, out.base_dir, mistakes};
-  out.tools.by_name.clear();  // comes back below, over the file's [tools]
-  visit(r, out);
-  r.finish();
+  mistake_list mistakes{name_of(request, from)};
+  const auto document = bind(request, from, out, mistakes);
   for (const auto& [tool, unused] : tools_config{}.by_name) {
     out.tools.by_name.try_emplace(tool,
                                   with_tool_defaults(tool, out.tools.defaults));

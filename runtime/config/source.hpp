@@ -33,6 +33,11 @@ tl::expected<source, mistake> find_own_source(const load_request& request);
 /// Fills in the text: at most 1 MiB within 5 s.
 tl::expected<source, mistake> read_source(source from);
 
+/// What is wrong with a text by itself: it is no TOML, a key is not known, a
+/// value cannot be one. Nothing that it names is looked at.
+std::vector<mistake> mistakes_in_text(const load_request& request,
+                                      const source& from);
+
 /// Binds and checks what was read; `request` has the rest.
 tl::expected<config, std::vector<mistake>> load(const load_request& request,
                                                 const source& from);

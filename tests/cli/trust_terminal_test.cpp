@@ -68,6 +68,27 @@ TEST_CASE("a folder's file is asked about once, and again when it changed") {
   CHECK(fourth.finish() == 0);
 }
 
+TEST_CASE("nobody is asked to trust a file that cannot count") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const place x;
+  const auto& [line, why] = GENERATE(table<std::string, std::string>(
+      {{"nonsense = 1", "models.default.nonsense"},
+       {"temperature = \"hot\"", "models.default.temperature"},
+       {"no TOML", "riffle.toml:4"}}));
+  CAPTURE(line);
+  x.configure(line);
+  terminal_program run{x.folder.path(), {"run", "say it"}, 100};
+  CHECK(run.finish() == 2);
+  const auto all = run.written();
+  CAPTURE(all);
+  CHECK(all.find(why) != std::string::npos);
+  CHECK(all.find("1 mistake in the configuration, nothing was started") !=
+        std::string::npos);
+  CHECK(all.find("Trust it") == std::string::npos);
+  CHECK(all.find("The answer.") == std::string::npos);
+}
+
 TEST_CASE("who says no, or goes away, starts nothing") {
   if (!riffle::testing::has_terminals())
     return riffle::testing::skip(riffle::testing::no_terminals);

@@ -250,7 +250,7 @@ TEST_CASE("nobody is asked without a terminal, unless --yes says it") {
   CHECK(server.requests().size() == 2);
 }
 
-TEST_CASE("of a file that nobody trusts not even a mistake is told") {
+TEST_CASE("where nobody is asked not even a mistake of a file is told") {
   const http_server server{respond_sse(answer("Done."))};
   const cloned_folder x{server};
   const bool is_toml = GENERATE(true, false);

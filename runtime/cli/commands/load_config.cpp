@@ -24,8 +24,9 @@ riffle::config::load_request request_of(const common_options& x) {
 }
 
 /// True: the person looked at it and trusts it from now on.
-bool is_trusted_now(const riffle::config::trust_state& x, config_use use,
-                    bool stdin_is_taken, console& io,
+bool is_trusted_now(const riffle::config::trust_state& x,
+                    const std::vector<riffle::config::mistake>& mistakes,
+                    config_use use, bool stdin_is_taken, console& io,
                     const other_typing* other) {
   const auto keyboard = open_keyboard(stdin_is_taken);
   if (!keyboard && use == config_use::acts_there) {
@@ -38,6 +39,11 @@ bool is_trusted_now(const riffle::config::trust_state& x, config_use use,
   if (!keyboard) {
     io.complain("riffle.toml of this folder " + trust_problem(x) +
                 ". Nothing was started");
+    return false;
+  }
+  // Who would be asked need not look at what cannot count.
+  if (!mistakes.empty()) {
+    report(mistakes, io, "nothing was started");
     return false;
   }
   // What could not be kept must not be asked for again and again.
@@ -117,8 +123,9 @@ std::optional<config::config> load_config(const common_options& options,
                 ". Nothing was read again");
     return std::nullopt;
   }
-  // Nothing of it is read out before that, not even a mistake.
-  if (!is_trusted_now(*judged, use, stdin_is_taken, io, other))
+  // Where nobody is there to read it nothing of it is read out before that.
+  if (!is_trusted_now(*judged, riffle::config::mistakes_in_text(request, *from),
+                      use, stdin_is_taken, io, other))
     return std::nullopt;
   return settle(load(request, *from), options, use, io);
 }
