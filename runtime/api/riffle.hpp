@@ -268,11 +268,11 @@ class runtime {
                                      resume_options options = {});
 
   /// Goes on with a plan that was cancelled, as a new one: its steps that ended
-  /// count as they are, the one that was cut and those behind it are run. A plan
-  /// has one such at most, of which `resume` and this function take care as of
-  /// any other. Fails with `not_found` (the plan, or what its steps said),
-  /// `invalid_request` (it was not cancelled, or somebody goes on with it
-  /// already), or as `resume`.
+  /// count as they are, the one that was cut and those behind it are run. A
+  /// plan has one such at most, of which `resume` and this function take care
+  /// as of any other. Fails with `not_found` (the plan, or what its steps
+  /// said), `invalid_request` (it was not cancelled, or somebody goes on with
+  /// it already), or as `resume`.
   [[nodiscard]] expected<run> go_on_from(const run_id& plan,
                                          event_handler on_events = {},
                                          resume_options options = {});
