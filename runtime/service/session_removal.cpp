@@ -46,18 +46,19 @@ going_session to_go(const session_snapshot& x) {
 }
 
 /// A plan with those that it goes on from and those that go on from it: they
-/// share what their steps said. The oldest first.
-expected<std::vector<run_id>> family_of(storage::session_records& from,
-                                        const run_record& plan) {
+/// share what their steps said. The oldest first; those that can be read.
+std::vector<run_id> family_of(storage::session_records& from,
+                              const run_record& plan) {
   auto oldest = plan;
   for (;;) {
     const auto before = request_from_json(oldest.settings).goes_on_from;
+    if (before.empty()) break;
     auto there = from.load_run(before);
-    if (!there && there.error().code == errc::not_found)
-      return plans_from(from, oldest.id);
-    if (!there) return unexpected{std::move(there.error())};
+    if (!there) break;
     oldest = std::move(*there);
   }
+  auto all = plans_from(from, oldest.id);
+  return all ? std::move(*all) : std::vector{plan.id};
 }
 
 }  // namespace
@@ -114,11 +115,11 @@ expected<removed_sessions> sessions::remove_volley(
 expected<removed_sessions> sessions::remove_plan(
     const session_snapshot& plan) const {
   const auto& run = *plan_in(plan);
-  auto all = family_of(*journal_, run);
-  if (!all) return unexpected{std::move(all.error())};
+  const auto all = family_of(*journal_, run);
   std::vector<session_snapshot> going;
-  for (const auto& id : *all) {
+  for (const auto& id : all) {
     auto one = storage::load_readable(*journal_, session_id{id.value});
+    if (!one && one.error().code == errc::not_found) continue;
     if (!one) return unexpected{std::move(one.error())};
     if (auto free = check_free(one->session); !free)
       return unexpected{std::move(free.error())};
@@ -128,8 +129,7 @@ expected<removed_sessions> sessions::remove_plan(
   std::vector<session_id> members;
   if (!steps.empty()) members.push_back(steps);
   auto out = remove_members(members, [&](const auto& one) {
-    return std::ranges::find(*all, request_from_json(one.settings).of_plan) !=
-           all->end();
+    return std::ranges::count(all, request_from_json(one.settings).of_plan) > 0;
   });
   if (!out) return out;
   // The newest first: it needs those before it.
