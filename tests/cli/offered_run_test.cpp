@@ -191,6 +191,61 @@ TEST_CASE("Ctrl-C stops an offered volley, and not the conversation") {
   CHECK_FALSE(x.has("one.md"));
 }
 
+TEST_CASE("what an offered run has said stands there once") {
+  if (!has_terminals()) return skip(no_terminals);
+  const temp_folder folder;
+  folder.write("s.toml", R"toml(
+[[steps]]
+text = "The first words."
+[[steps.calls]]
+tool = "bash"
+arguments = { command = "test -e begun || { touch begun; sleep 60; }" }
+[[steps]]
+text = "The last words."
+)toml");
+  folder.write("riffle.toml",
+               "[runtime]\ndata_dir = \"data\"\n"
+               "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
+               "script = \"s.toml\"\n[tools.bash]\napproval = \"allow\"\n");
+  {
+    terminal_program killed{
+        folder.path(), {"run", "one", "--session", "s1"}, 110};
+    REQUIRE(eventually(
+        [&] { return std::filesystem::exists(folder.path() / "begun"); }));
+    killed.signal(SIGKILL);
+    killed.finish();
+  }
+  const bool resumes = GENERATE(true, false);
+  const bool takes = GENERATE(true, false);
+  CAPTURE(resumes, takes);
+  terminal_program talk{
+      folder.path(),
+      resumes
+          ? std::vector<std::string>{"chat", "--no-color", "--session", "other"}
+          : std::vector<std::string>{"chat", "--no-color", "-c"},
+      110};
+  if (resumes) {
+    // What is offered at first is no part of that session.
+    REQUIRE(talk.read_next("ne[v]er > "));
+    talk.type("n\r");
+    REQUIRE(talk.read_next("\x1b[?2004h"));
+    talk.type("/resume s1\r");
+    REQUIRE(talk.read_next("Session s1"));
+  }
+  REQUIRE(talk.read_next("> one"));
+  REQUIRE(talk.read_next("ne[v]er > "));
+  CHECK(talk.written().find("The first words.") == std::string::npos);
+  talk.type(takes ? "y\r" : "v\r");
+  REQUIRE(talk.read_next("The first words."));
+  if (takes) REQUIRE(talk.read_next("The last words."));
+  REQUIRE(talk.read_next("\x1b[?2004h"));
+  talk.type("\x04");
+  CHECK(talk.finish() == 0);
+  const auto& all = talk.written();
+  const auto first = all.find("The first words.");
+  CHECK(all.find("The first words.", first + 1) == std::string::npos);
+}
+
 TEST_CASE("a session whose run was resumed was used then") {
   if (!has_terminals()) return skip(no_terminals);
   const killed_turn x;

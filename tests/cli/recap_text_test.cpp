@@ -59,9 +59,13 @@ TEST_CASE("what has no end yet is not finished, or works elsewhere") {
   storage::session_snapshot x;
   add(x, "go", "", storage::run_state::active);
   CHECK(recap_text(x, {60}) == "\"go\"\n> go\nIt was not finished.\n");
-  // A question says so.
-  CHECK(recap_text(x, {.columns = 60, .offer_follows = true}) ==
-        "\"go\"\n> go\n");
+  // An offer says so, and shows what was said if it is taken.
+  storage::session_snapshot offered;
+  add(offered, "go", "So far.", storage::run_state::active);
+  const recap_options how{.columns = 60, .offer_follows = true};
+  CHECK(recap_text(offered, how) == "\"go\"\n> go\n");
+  CHECK(declined_text(offered, how) == "So far.\n");
+  CHECK(declined_text({}, how).empty());
   CHECK(recap_text(x, {60, false, false, true}) ==
         "\"go\"\n> go\nIt works in another terminal.\n");
   CHECK(recap_text(x, {.columns = 60,

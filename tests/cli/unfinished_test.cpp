@@ -72,6 +72,11 @@ TEST_CASE("what is offered began in this folder and has no process any more") {
   CHECK(left_behind(all, "/a")->id == run_id{"run_3"});
   CHECK(left_behind(all, "/b")->id == run_id{"run_2"});
   CHECK_FALSE(left_behind(all, "/c"));
+  // The session that goes on comes first.
+  auto of = all;
+  of[3].run.session = session_id{"s4"};
+  CHECK(left_behind(of, "/a", session_id{"s4"})->id == run_id{"run_4"});
+  CHECK(left_behind(of, "/a", session_id{"s5"})->id == run_id{"run_3"});
 }
 
 TEST_CASE("only whole answers count") {

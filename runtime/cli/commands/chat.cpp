@@ -212,12 +212,10 @@ bool talk_on(conversation& talk, chat_prompt& prompt, history_file& history,
 
 /// What stands before the first prompt, maybe a run that goes on. An exit
 /// status: there will be none.
-std::optional<int> open_talk(conversation& talk, chat_prompt& prompt,
-                             console& io) {
+std::optional<int> open_talk(conversation& talk, chat_prompt& prompt) {
   interrupts signals;
   if (const auto status = talk.begin(signals)) return status;
-  if (talk.show_recap(true)) io.err.write("\n");
-  const bool worked = talk.finish_left(signals);
+  const bool worked = talk.catch_up(signals);
   if (signals.asked_to_leave()) return interrupted_by_user;
   // As behind each turn.
   if (worked) prompt.hold();
@@ -273,7 +271,7 @@ int execute(const chat_command& x, console& io) {
     all.push_back(x);
     left.waiting(talk.session_name(), std::move(all));
   });
-  auto status = open_talk(talk, prompt, io);
+  auto status = open_talk(talk, prompt);
   if (!status && talk_on(talk, prompt, history, left, view.color, io))
     status = interrupted_by_user;
   left.waiting({}, {});

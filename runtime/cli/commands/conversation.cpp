@@ -19,7 +19,6 @@
 #include "runtime/cli/terminal/waiting_log.hpp"
 #include "runtime/cli/terminal/wrap_lines.hpp"
 #include "runtime/cli/view/exit_status.hpp"
-#include "runtime/cli/view/recap_text.hpp"
 #include "runtime/cli/view/run_output.hpp"
 #include "runtime/cli/view/session_text.hpp"
 #include "runtime/service/match_id.hpp"
@@ -126,21 +125,42 @@ bool conversation::show_recap(bool offer_follows) {
   const auto whole = snapshot();
   seen_ = whole ? ended_of(*whole) : 0;
   if (!whole || whole->runs.empty()) return false;
-  const auto view = view_of(options_.common, options_.show, io_.out, io_.err);
+  auto how = recap_how();
+  how.offer_follows = offer_follows;
   const auto open = rt_->unfinished();
-  const bool worked_on =
+  how.worked_on =
       open && std::ranges::any_of(*open, [&](const unfinished_run& x) {
         return x.run.session == *session_ &&
                x.owner != storage::run_owner::gone;
       });
-  const bool offered = offer_follows && open &&
-                       speaks_of(*open, *session_, options_.common.level);
-  io_.err.write(recap_text(
-      *whole,
-      {std::max<std::size_t>(io_.err.columns(), 20), view.rendered, view.styled,
-       worked_on, offered,
-       worked_on ? question_elsewhere(*rt_, *session_) : std::string{}}));
+  if (how.worked_on) how.question = question_elsewhere(*rt_, *session_);
+  io_.err.write(recap_text(*whole, how));
   return true;
+}
+
+recap_options conversation::recap_how() const {
+  const auto view = view_of(options_.common, options_.show, io_.out, io_.err);
+  return {.columns = std::max<std::size_t>(io_.err.columns(), 20),
+          .rendered = view.rendered,
+          .styled = view.styled};
+}
+
+bool conversation::is_offered() {
+  const auto open = rt_->unfinished();
+  return session_ && open && speaks_of(*open, *session_, options_.common.level);
+}
+
+/// What an interrupted run has said stands there once: as it goes on, or where
+/// it does not.
+bool conversation::catch_up(interrupts& signals) {
+  const bool offered = is_offered();
+  if (show_recap(offered)) io_.err.write("\n");
+  const bool worked = finish_left(signals);
+  if (!offered || worked || signals.asked_to_stop()) return worked;
+  const auto whole = snapshot();
+  const auto left = whole ? declined_text(*whole, recap_how()) : std::string{};
+  if (!left.empty()) io_.err.write(left + "\n");
+  return false;
 }
 
 std::optional<session_snapshot> conversation::snapshot() {

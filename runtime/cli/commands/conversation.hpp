@@ -22,6 +22,7 @@
 #include "runtime/cli/terminal/interrupts.hpp"
 #include "runtime/cli/view/chat_line.hpp"
 #include "runtime/cli/view/context_text.hpp"
+#include "runtime/cli/view/recap_text.hpp"
 #include "tools/builtin/files/take_back.hpp"
 
 namespace riffle::cli {
@@ -36,13 +37,9 @@ class conversation {
   /// Starts the runtime; an exit status if that failed.
   std::optional<int> begin(interrupts& signals);
 
-  /// Offers to finish what a crash interrupted in this folder; a run goes on as
-  /// a turn does. True: one did.
-  bool finish_left(interrupts& signals);
-
-  /// The end of what was said so far; false: nothing was. `offer_follows`:
-  /// `finish_left` is called next.
-  bool show_recap(bool offer_follows = false);
+  /// The end of what was said so far, and an offer to finish what a crash
+  /// interrupted in this folder; a run goes on as a turn does. True: one did.
+  bool catch_up(interrupts& signals);
 
   /// What was typed. False: the person leaves.
   bool on(const std::string& text, interrupts& signals);
@@ -66,6 +63,12 @@ class conversation {
   [[nodiscard]] std::string farewell() const;
 
  private:
+  bool finish_left(interrupts& signals);
+  /// False: nothing was said so far.
+  bool show_recap(bool offer_follows);
+  /// Its run was interrupted, and is what `finish_left` offers.
+  [[nodiscard]] bool is_offered();
+  [[nodiscard]] recap_options recap_how() const;
   bool command(const chat_line& x, interrupts& signals);
   /// What only looks, at the conversation as it is now; false: it is no such.
   bool show(const chat_line& x);

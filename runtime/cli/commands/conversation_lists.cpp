@@ -102,7 +102,10 @@ void conversation::go_on_with(session_id session, interrupts& signals) {
   if (const auto here = this_folder(); !there.empty() && there != here)
     note("Its last task worked in " + there + "; the next one works here, in " +
          here + ".");
-  show_recap();
+  if (is_offered())
+    catch_up(signals);
+  else
+    show_recap(false);
 }
 
 /// As `-c` does, from the records.

@@ -123,6 +123,7 @@ bool conversation::finish_left(interrupts& signals) {
                {.common = options_.common,
                 .show = options_.show,
                 .settings = settings_,
+                .session = session_.value_or(session_id{}),
                 .asked = &asked,
                 .typed = prompt_.kept_beside_questions(),
                 .approval = who_decides(),

@@ -31,12 +31,17 @@
 namespace riffle::cli {
 
 std::optional<storage::run_record> left_behind(
-    const std::vector<unfinished_run>& all, const std::string& folder) {
-  const auto found = std::ranges::find_if(all, [&](const unfinished_run& x) {
+    const std::vector<unfinished_run>& all, const std::string& folder,
+    const session_id& session) {
+  const auto is_left = [&](const unfinished_run& x) {
     // A step's run is finished by its plan; what a client waited for is over.
     return x.owner == storage::run_owner::gone && folder_of(x.run) == folder &&
            !is_of_plan(x.run) && !service::is_waited_for(x.run.id);
+  };
+  auto found = std::ranges::find_if(all, [&](const unfinished_run& x) {
+    return x.run.session == session && is_left(x);
   });
+  if (found == all.end()) found = std::ranges::find_if(all, is_left);
   if (found == all.end()) return std::nullopt;
   return found->run;
 }
@@ -46,7 +51,7 @@ bool speaks_of(const std::vector<unfinished_run>& all,
   if (level == verbosity::quiet) return false;
   std::error_code gone;
   const auto here = std::filesystem::current_path(gone).string();
-  const auto left = left_behind(all, here);
+  const auto left = left_behind(all, here, session);
   return left && left->session == session;
 }
 
@@ -154,7 +159,7 @@ int finish_first(runtime& rt, const next_work& x, interrupts& signals,
   std::error_code gone;
   const auto here = std::filesystem::current_path(gone).string();
   const auto all = rt.unfinished();
-  auto left = all ? left_behind(*all, here) : std::nullopt;
+  auto left = all ? left_behind(*all, here, x.session) : std::nullopt;
   if (!left) left = left_between_runs(x.settings, here);
   if (!left) return completed;
   const auto volley = volley_of(*left);

@@ -19,9 +19,11 @@
 
 namespace riffle::cli {
 
-/// Of these, the newest that began in `folder` and whose process is gone.
+/// Of these, the newest that began in `folder` and whose process is gone; that
+/// of `session`, if it has one.
 std::optional<storage::run_record> left_behind(
-    const std::vector<unfinished_run>& all, const std::string& folder);
+    const std::vector<unfinished_run>& all, const std::string& folder,
+    const session_id& session = {});
 
 /// "A run of this folder was not finished: "task" (session s1, begun 3m 05s
 /// ago)."; of a run that works on a task of a volley, the same of that, which
@@ -29,7 +31,8 @@ std::optional<storage::run_record> left_behind(
 std::string unfinished_text(const storage::run_record& x, wall_time now,
                             std::size_t tasks = 0);
 
-/// Whether `finish_first` is about to speak of the run of this session.
+/// Whether `finish_first` is about to speak of the run of this session, if it
+/// is told of it.
 bool speaks_of(const std::vector<unfinished_run>& all,
                const session_id& session, verbosity level);
 
@@ -39,6 +42,8 @@ struct next_work {
   const show_options& show;
   const config::config& settings;
   bool stdin_is_taken = false;  ///< nobody can type there
+  /// The session that goes on: its run comes before others.
+  session_id session = {};
   /// Set where a person was asked, if that is wanted.
   bool* asked = nullptr;
   /// What was typed and is no answer; nothing: it is forgotten.

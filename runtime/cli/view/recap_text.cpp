@@ -66,17 +66,16 @@ std::string end_text(storage::run_state x, const recap_options& how) {
     case storage::run_state::active:
       if (how.worked_on && !how.question.empty())
         return "It waits for a decision in another terminal: " + how.question;
-      return how.worked_on       ? "It works in another terminal."
-             : how.offer_follows ? ""
-                                 : "It was not finished.";
+      return how.worked_on ? "It works in another terminal."
+                           : "It was not finished.";
     default: return {};
   }
 }
 
-std::string task_text(const storage::session_snapshot& x,
+/// What was said and done about it.
+std::string work_text(const storage::session_snapshot& x,
                       const storage::run_record& run,
                       const recap_options& how) {
-  auto out = question_text(run.task, how);
   std::string answer;
   bool called = false;  // behind it
   for (const auto& m : x.messages)
@@ -90,7 +89,16 @@ std::string task_text(const storage::session_snapshot& x,
           ? std::string{}
           : faint("  " + counted(run.tool_calls, "tool call"), how);
   const auto said = answer_text(answer, how);
-  out += called ? said + calls : calls + said;
+  return called ? said + calls : calls + said;
+}
+
+std::string task_text(const storage::session_snapshot& x,
+                      const storage::run_record& run,
+                      const recap_options& how) {
+  auto out = question_text(run.task, how);
+  // Who takes the offer sees it from its beginning.
+  if (how.offer_follows && run.state == storage::run_state::active) return out;
+  out += work_text(x, run, how);
   if (const auto end = end_text(run.state, how); !end.empty())
     for_each_line(end, [&](std::string_view line) {
       out += faint(std::string{line}, how);
@@ -121,6 +129,11 @@ std::string recap_text(const storage::session_snapshot& x,
   for (auto i = from; i < n; ++i)
     out += (i == from ? "" : "\n") + task_text(x, x.runs[i], how);
   return out;
+}
+
+std::string declined_text(const storage::session_snapshot& x,
+                          const recap_options& how) {
+  return x.runs.empty() ? std::string{} : work_text(x, x.runs.back(), how);
 }
 
 }  // namespace riffle::cli

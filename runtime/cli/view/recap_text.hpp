@@ -15,7 +15,7 @@ struct recap_options {
   bool rendered = false;   ///< Markdown as people see it
   bool styled = false;     ///< and with styles
   bool worked_on = false;  ///< what did not end works in another process
-  /// To finish it: then that says that it was not.
+  /// To finish what did not end: that says so, and shows what it has said.
   bool offer_follows = false;
   /// What that process waits for, and how it is answered; empty: for nobody.
   std::string question{};
@@ -28,5 +28,9 @@ std::string title_of(const storage::session_snapshot& x);
 /// answer, as it looked.
 std::string recap_text(const storage::session_snapshot& x,
                        const recap_options& how);
+
+/// What that leaves to an offer that was declined: what came of the last task.
+std::string declined_text(const storage::session_snapshot& x,
+                          const recap_options& how);
 
 }  // namespace riffle::cli
