@@ -103,8 +103,12 @@ std::string rule_for_people(std::string_view why) {
 
 /// Somebody did, and not a choice that was made ahead for all calls.
 std::string said_no(std::string_view by, std::string_view reason) {
-  auto out = by == "user" ? std::string{"you said no"}
-                          : std::string{by}.append(" said no");
+  constexpr std::string_view http = "http:";
+  const bool over_http = by.starts_with(http);
+  if (over_http) by.remove_prefix(http.size());
+  auto out = by == "user" && !over_http ? std::string{"you said no"}
+                                        : std::string{by}.append(" said no");
+  if (over_http) out.append(" over HTTP");
   return reason.empty() ? out : out.append(": ").append(reason);
 }
 

@@ -7,6 +7,7 @@
 #include "tests/cli/terminal_program.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/eventually.hpp"
 #include "tests/support/skip.hpp"
 
 using riffle::testing::temp_folder;
@@ -304,4 +305,28 @@ TEST_CASE("who stops at a question reads what Ctrl-C says, too") {
   REQUIRE(riffle.read_next("> "));
   riffle.type("\x04");
   CHECK(riffle.finish() == 0);
+}
+
+TEST_CASE("who is ended by a signal hears how it was, and how to go on") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const bool chats = GENERATE(true, false);
+  CAPTURE(chats);
+  const odd_place at{
+      "tool = \"bash\"\narguments = { command = \"touch made; sleep 60\" }\n"};
+  terminal_program riffle{
+      at.folder.path(),
+      chats ? std::vector<std::string>{"chat", "--no-color", "--approve", "all"}
+            : std::vector<std::string>{"run", "--no-color", "--approve", "all",
+                                       "go"},
+      80};
+  if (chats) {
+    REQUIRE(riffle.read_next("\x1b[?2004h"));
+    riffle.type("go\r");
+  }
+  REQUIRE(riffle::testing::eventually([&] { return at.is_made(); }));
+  riffle.signal(SIGTERM);
+  REQUIRE(riffle.read_next("Stopped by SIGTERM after "));
+  REQUIRE(riffle.read_next("Go on: riffle "));
+  CHECK(riffle.finish() == 130);
 }

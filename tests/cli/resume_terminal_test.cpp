@@ -72,3 +72,37 @@ TEST_CASE("who resumes with a choice is not asked") {
   CHECK(again.written().find(prompt) == std::string::npos);
   CHECK(x.has("notes.md") == (choice == "all"));
 }
+
+TEST_CASE("of what was approved before it was killed a run says no more") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const temp_folder folder;
+  folder.write("s.toml", R"toml(
+[[steps]]
+[[steps.calls]]
+tool = "write"
+arguments = { path = "notes.md", content = "one\n" }
+[[steps]]
+[[steps.calls]]
+tool = "bash"
+arguments = { command = "test -e begun || { touch begun; sleep 60; }" }
+[[steps]]
+text = "End."
+)toml");
+  folder.write("riffle.toml",
+               "[runtime]\ndata_dir = \"data\"\n"
+               "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
+               "script = \"s.toml\"\n[tools.bash]\napproval = \"allow\"\n");
+  {
+    terminal_program first{folder.path(), {"run", "go", "--session", "s1"}, 99};
+    REQUIRE(first.read_next(prompt));
+    first.answer("y");
+    REQUIRE(eventually(
+        [&] { return std::filesystem::exists(folder.path() / "begun"); }));
+  }
+  terminal_program again{folder.path(), {"sessions", "resume", "s1"}, 99};
+  CHECK(again.finish() == 0);
+  CHECK(again.written().find("[TOOL] write: notes.md (+1 -0)") !=
+        std::string::npos);
+  CHECK(again.written().find("[APPROVAL]") == std::string::npos);
+}

@@ -115,6 +115,49 @@ TEST_CASE("however a person stops a run, it is told in the same words") {
   }
 }
 
+TEST_CASE("whom a signal ends is told so in the shape of a Ctrl-C") {
+  for (const auto level : {verbosity::normal, verbosity::verbose}) {
+    told_run on{level};
+    on(events::failure{
+        {errc::cancelled, "run", stop_reason("SIGTERM"), false, {}}});
+    events::run_finished over;
+    over.status = events::run_status::cancelled;
+    over.duration_ms = 1000;
+    CHECK(on(over) == (level == verbosity::normal
+                           ? "Stopped by SIGTERM after 1.0s.\n"
+                           : "[RUN] stopped by SIGTERM: 0 steps, 0 tool "
+                             "calls, 0 tokens in, 0 tokens out — 1.0s\n"));
+  }
+}
+
+TEST_CASE("the call at whose question a run was stopped is not begun, too") {
+  told_run on;
+  events::approval_required asked;
+  asked.proposal = {"prop_1"};
+  asked.id = {"call_1"};
+  asked.tool = "write";
+  asked.arguments = R"({"path":"a.txt"})";
+  on(asked);
+  CHECK(on(events::approval_resolved{asked.proposal,
+                                     asked.id,
+                                     events::proposal_outcome::denied,
+                                     "user",
+                                     "the user stopped the run",
+                                     {}})
+            .empty());
+  on(made_call("write", asked.arguments));
+  auto end = its_end(outcome::denied, 0);
+  end.attempts = 0;
+  end.err = error{errc::approval_denied, "dispatch",
+                  "denied by user: the user stopped the run"};
+  CHECK(on(end).empty());
+  on(events::failure{{errc::cancelled, "run", stopped_by_user, false, {}}});
+  events::run_finished over;
+  over.status = events::run_status::cancelled;
+  over.duration_ms = 1000;
+  CHECK(on(over) == "Stopped after 1.0s. 1 call was not begun.\n");
+}
+
 TEST_CASE("of a call that never began -v tells its arguments at its end") {
   told_run on{verbosity::verbose};
   auto call = made_call("write", "");
@@ -137,7 +180,9 @@ TEST_CASE("of a call that never began -v tells its arguments at its end") {
 
 TEST_CASE("who stops something is told so in one wording, by whatever key") {
   CHECK(stop_reason("Ctrl-C") == stopped_by_user);
-  CHECK(is_own_wish(stop_reason("Ctrl-C")));
-  CHECK(stop_reason("SIGTERM") == "cancelled by SIGTERM");
-  CHECK_FALSE(is_own_wish(stop_reason("SIGTERM")));
+  CHECK(stop_words(stop_reason("Ctrl-C")) == "Stopped");
+  CHECK(stop_words(stop_reason("SIGTERM")) == "Stopped by SIGTERM");
+  CHECK(stop_words(stop_reason("SIGHUP")) == "Stopped by SIGHUP");
+  CHECK(stop_words("cancelled by SIGTERM") == "Stopped by SIGTERM");
+  CHECK(stop_words("stopped by ann").empty());
 }

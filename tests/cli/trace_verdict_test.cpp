@@ -10,8 +10,8 @@ using namespace riffle::cli;
 namespace {
 
 struct lines_of {
-  explicit lines_of(verbosity level = verbosity::normal)
-      : traces{{level, false, true, true}} {}
+  explicit lines_of(verbosity level = verbosity::normal, wall_time since = {})
+      : traces{{.level = level, .asks = true, .since = since}} {}
 
   std::string operator()(events::body body) {
     event x;
@@ -66,18 +66,70 @@ TEST_CASE("of what was approved here the line of its call says enough") {
   resolved.by = "user";
   lines_of on;
   on(wanted);
-  on.traces.approved_here(wanted.proposal);
+  on.traces.decided_here(wanted.proposal);
   CHECK(on(resolved).empty());
   // Another one, which somebody else approved.
   wanted.proposal = resolved.proposal = {"prop_2"};
   on(wanted);
   CHECK(on(resolved) == "[APPROVAL] bash ls: approved by user\n");
-  // Here, and yet somebody else had said no before.
   wanted.proposal = resolved.proposal = {"prop_3"};
   on(wanted);
-  on.traces.approved_here(wanted.proposal);
+  on.traces.decided_here(wanted.proposal);
   resolved.how = events::proposal_outcome::denied;
   CHECK(on(resolved) == "[TOOL] bash: ls ✗ denied: you said no\n");
+}
+
+TEST_CASE("a no from elsewhere is not put into this person's mouth") {
+  events::approval_required wanted;
+  wanted.proposal = {"prop_1"};
+  wanted.id = {"call_1"};
+  wanted.tool = "bash";
+  wanted.arguments = R"({"command":"ls"})";
+  events::approval_resolved resolved;
+  resolved.how = events::proposal_outcome::denied;
+  resolved.proposal = wanted.proposal;
+  resolved.id = wanted.id;
+  const auto says = [&](const char* by, const char* reason) {
+    lines_of on;
+    resolved.by = by;
+    resolved.reason = reason;
+    on(wanted);
+    return on(resolved);
+  };
+  CHECK(says("user", "") == "[TOOL] bash: ls ✗ denied elsewhere\n");
+  CHECK(says("user", "use a copy") ==
+        "[TOOL] bash: ls ✗ denied elsewhere: use a copy\n");
+  CHECK(says("http:ann", "not today") ==
+        "[TOOL] bash: ls ✗ denied: ann said no over HTTP: not today\n");
+}
+
+TEST_CASE("what was decided before a run was resumed is told as one's own") {
+  events::approval_required wanted;
+  wanted.proposal = {"prop_1"};
+  wanted.id = {"call_1"};
+  wanted.tool = "bash";
+  wanted.arguments = R"({"command":"ls"})";
+  events::approval_resolved resolved;
+  resolved.how = GENERATE(events::proposal_outcome::approved,
+                          events::proposal_outcome::denied);
+  resolved.proposal = wanted.proposal;
+  resolved.id = wanted.id;
+  resolved.by = "user";
+  const bool approved = resolved.how == events::proposal_outcome::approved;
+  lines_of on{verbosity::normal, {1}};  // all that is told here is older
+  on(wanted);
+  CHECK(on(resolved) ==
+        (approved ? "" : "[TOOL] bash: ls ✗ denied: you said no\n"));
+  lines_of all{verbosity::verbose, {1}};
+  all(wanted);
+  CHECK(all(resolved).ends_with(
+      approved ? "[APPROVAL] bash ls: approved by user\n"
+               : "[TOOL] bash: ls ✗ denied: you said no\n"));
+  // By somebody else: that is said in any run.
+  resolved.by = "ann";
+  on(wanted);
+  CHECK(on(resolved) == (approved ? "[APPROVAL] bash ls: approved by ann\n"
+                                  : "[TOOL] bash: ls ✗ denied: ann said no\n"));
 }
 
 TEST_CASE("below its question an answer repeats nothing of it") {
@@ -153,7 +205,7 @@ TEST_CASE("what its question has shown stands below it no second time") {
     call.arguments = resolved.arguments;
     on(wanted);
     on.traces.stands_asked(wanted.proposal, {});
-    on.traces.approved_here(wanted.proposal);
+    on.traces.decided_here(wanted.proposal);
     on(resolved);
     CHECK(on(call).empty());
     CHECK(on(result) == end);
@@ -165,6 +217,7 @@ TEST_CASE("what its question has shown stands below it no second time") {
     result.attempts = 0;
     on(wanted);
     on.traces.stands_asked(wanted.proposal, {});
+    on.traces.decided_here(wanted.proposal);
     CHECK(on(resolved) == "[TOOL] write ✗ denied: you said no\n");
     CHECK(on(call).empty());
     CHECK(on(result).empty());
@@ -244,6 +297,7 @@ TEST_CASE("however a call is denied, one line of one shape says why") {
       std::string all;
       if (asked) {
         on(wanted);
+        on.traces.decided_here(wanted.proposal);
         all += on(events::approval_resolved{
             wanted.proposal, wanted.id, how, by, why, {}});
       }

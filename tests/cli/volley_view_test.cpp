@@ -367,7 +367,7 @@ TEST_CASE("-v repeats below no question of a volley what it has shown") {
   const bool changed = GENERATE(true, false);
   if (changed) {
     decided.arguments = R"({"path":"a","content":"y"})";
-    x.approved_here(asked.proposal);
+    x.decided_here(asked.proposal);
   }
   const auto said = on(decided);
   CHECK(said.find("approved by user") != std::string::npos);

@@ -46,7 +46,7 @@ std::optional<approval_prompt> prompt_for(std::optional<unique_fd>& keyboard,
           },
           about.typing,
           [&output](std::size_t more) { return output.beside_question(more); },
-          [&output](const proposal_id& x) { output.approved_here(x); },
+          [&output](const proposal_id& x) { output.decided_here(x); },
           [&output](const proposal_id& x, std::string left_out) {
             output.stands_asked(x, std::move(left_out));
           },

@@ -222,13 +222,12 @@ std::optional<int> open_talk(conversation& talk, chat_prompt& prompt) {
   return std::nullopt;
 }
 
-int leave(const conversation& talk, const chat_prompt& prompt,
-          const run_command& options, bool color, console& io) {
+void leave(const conversation& talk, const chat_prompt& prompt,
+           const run_command& options, bool color, console& io) {
   tell_unsent(prompt, io);
   const auto how = talk.farewell();
   if (!how.empty() && options.common.level != verbosity::quiet)
     io.say(color ? "\x1b[2m" + how + "\x1b[0m\n" : how + "\n");
-  return completed;
 }
 
 }  // namespace
@@ -272,11 +271,16 @@ int execute(const chat_command& x, console& io) {
     left.waiting(talk.session_name(), std::move(all));
   });
   auto status = open_talk(talk, prompt);
-  if (!status && talk_on(talk, prompt, history, left, view.color, io))
-    status = interrupted_by_user;
+  if (!status)
+    status = talk_on(talk, prompt, history, left, view.color, io)
+                 ? interrupted_by_user
+                 : completed;
   left.waiting({}, {});
   history.add_typed(prompt.editor());
-  return status ? *status : leave(talk, prompt, options, view.color, io);
+  // Also whom a signal ends.
+  if (*status == completed || *status == interrupted_by_user)
+    leave(talk, prompt, options, view.color, io);
+  return *status;
 }
 
 }  // namespace riffle::cli

@@ -78,7 +78,7 @@ void approval_prompt::decide(const approval_answer& answer) {
   }
   switch (result->verdict) {
     case decision_verdict::accepted:
-      if (approves && around_.approved) around_.approved(about.proposal);
+      if (around_.decided) around_.decided(about.proposal);
       return close(answer.what == kind::always
                        ? open_->granted(answer.scope, answer.kept)
                        : "");
@@ -186,7 +186,7 @@ bool approval_prompt::decided_for_all() {
     asks_still_ = about.proposal;
     return false;
   }
-  if (x.approved && around_.approved) around_.approved(about.proposal);
+  if (x.approved && around_.decided) around_.decided(about.proposal);
   // What came of it stands in the log; of each yes nothing is said.
   close("");
   return true;
@@ -217,7 +217,7 @@ bool approval_prompt::is_answered(const storage::proposal_record& what) {
   yes.digest = what.digest;
   const auto done = around_.rt.decide(what.id, std::move(yes));
   if (!done || done->verdict != decision_verdict::accepted) return false;
-  if (around_.approved) around_.approved(what.id);
+  if (around_.decided) around_.decided(what.id);
   say("Not asked: what you said yes to is unchanged.\n");
   return true;
 }

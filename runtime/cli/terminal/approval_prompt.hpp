@@ -56,8 +56,8 @@ class approval_prompt {
     /// What goes on while a question hides it, on one line, with so many
     /// further questions; "": nothing else does.
     std::function<std::string(std::size_t)> beside = {};
-    /// Is told what was approved here.
-    std::function<void(const proposal_id&)> approved = {};
+    /// Is told what was decided here.
+    std::function<void(const proposal_id&)> decided = {};
     /// Is told whose question stands there, and which lines of what the call
     /// does it had no room for.
     std::function<void(const proposal_id&, std::string)> shown = {};

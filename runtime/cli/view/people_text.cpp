@@ -169,12 +169,19 @@ std::string open_proposal(const events::tool_result& x) {
 
 std::string stop_reason(std::string_view by) {
   return by == "Ctrl-C" ? std::string{stopped_by_user}
-                        : "cancelled by " + std::string{by};
+                        : "stopped by " + std::string{by};
 }
 
-bool is_own_wish(std::string_view why) {
-  return why.starts_with("cancelled by Ctrl-C") ||
-         why.starts_with(stopped_by_user);
+std::string stop_words(std::string_view why) {
+  constexpr std::string_view stopped = "Stopped";
+  if (why.starts_with("cancelled by Ctrl-C") ||
+      why.starts_with(stopped_by_user))
+    return std::string{stopped};
+  constexpr std::string_view between = " by ";
+  for (const std::string_view begin : {"stopped by SIG", "cancelled by SIG"})
+    if (why.starts_with(begin))
+      return std::string{stopped}.append(why.substr(why.find(between)));
+  return {};
 }
 
 std::vector<std::string> last_rows(std::string_view text, bool cut,

@@ -43,15 +43,18 @@ bool never_began(const events::tool_result& x);
 /// empty: it does not.
 std::string open_proposal(const events::tool_result& x);
 
+/// As a decision names who sits at a terminal.
+inline constexpr std::string_view by_user = "user";
+
 /// Why the person before this program ended something: its one wording.
 inline constexpr const char* stopped_by_user = "stopped by the user";
 
 /// Why a signal ends something; `by`: its name, as `interrupts` has it.
 std::string stop_reason(std::string_view by);
 
-/// Whether a run was ended by who sits before this program, also as it said
-/// that before.
-bool is_own_wish(std::string_view why);
+/// Of what this program was told to end: "Stopped", "Stopped by SIGTERM". Of
+/// all else nothing. Also of a reason as it was worded before.
+std::string stop_words(std::string_view why);
 
 /// What a command that failed said last, which is mostly why. `cut`: there was
 /// more before it.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "messages/event_line.hpp"
+#include "runtime/base/clock.hpp"
 #include "runtime/cli/terminal/terminal_kind.hpp"
 #include "runtime/cli/terminal/terminal_mode.hpp"
 #include "runtime/cli/view/diff_lines.hpp"
@@ -73,6 +74,7 @@ view_options view_of(const common_options& options, show_options show,
   x.stats = show.stats;
   x.ascii = err.is_terminal() && locale_lacks_utf8();
   x.asks = show.asks;
+  if (x.status) x.since = system_wall_time();
   return x;
 }
 

@@ -7,6 +7,7 @@
 #include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/cli/view/diff_lines.hpp"
+#include "runtime/cli/view/people_text.hpp"
 
 namespace riffle::cli {
 
@@ -17,9 +18,6 @@ constexpr std::size_t most_kept = 200;
 /// Of them those of calls that did not do what they were to.
 constexpr std::size_t most_bad = 10;
 
-/// As a decision names who sits at this terminal.
-constexpr std::string_view by_user = "user";
-
 /// Columns of a title where there is no terminal.
 constexpr std::size_t file_columns = 100;
 
@@ -27,7 +25,8 @@ trace_options traces_of(const view_options& x, bool folds, bool alone) {
   // A status line tells how far a call is, where there is one.
   const bool progress = !x.status;
   // What is drawn in rows is cut to the terminal, which colours would hinder.
-  return {x.level, x.color && !folds, progress, x.asks, alone, x.ascii, !alone};
+  return {x.level, x.color && !folds, progress, x.asks,
+          alone,   x.ascii,           !alone,   x.since};
 }
 
 std::string painted(std::string_view text, const char* paint, bool color) {

@@ -62,8 +62,8 @@ class task_view {
   /// The same about every 100 ms: what waited for the next event.
   std::string rest();
   void cancelling() { doing_.cancelling(); }
-  /// A person has approved it here.
-  void approved_here(const proposal_id& x) { traces_.approved_here(x); }
+  /// A person has decided it here.
+  void decided_here(const proposal_id& x) { traces_.decided_here(x); }
   /// The person has its question before him, all but some lines of it.
   void stands_asked(const proposal_id& x, const std::string& left_out) {
     traces_.stands_asked(x, left_out);

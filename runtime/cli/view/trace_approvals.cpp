@@ -45,14 +45,15 @@ std::string trace_writer::on(const events::approval_resolved& x, wall_time) {
   const auto about = asked_.extract(x.proposal);
   const auto stood = stand_asked_.extract(x.proposal);
   const bool approved = x.how == events::proposal_outcome::approved;
-  const bool here = approved_here_.erase(x.proposal) > 0;
+  const bool mine = x.by == by_user && before_;
+  const bool here = decided_here_.erase(x.proposal) > 0 || mine;
   // Who changed its arguments has seen those, too.
   const bool seen = stood && (here || x.arguments.empty());
   if (seen) seen_.insert(x.id);
   const auto rest =
       seen && verbose() ? left_out_text(stood.mapped()) : std::string{};
   if (!approved)
-    return denial(x, about ? &about.mapped() : nullptr, seen) + rest;
+    return denial(x, about ? &about.mapped() : nullptr, seen, here) + rest;
   if (here && !verbose() && !options_.verdicts) return {};
   // Who approves all of them wants no word about each.
   if (x.by == "--approve all" || x.by == "/approve all") return rest;
@@ -70,20 +71,27 @@ std::string trace_writer::on(const events::approval_resolved& x, wall_time) {
 
 /// In the words of the end of a call: it has no other line then.
 std::string trace_writer::denial(const events::approval_resolved& x,
-                                 const asked_call* about, bool seen) {
+                                 const asked_call* about, bool seen,
+                                 bool here) {
   if (x.how == events::proposal_outcome::cancelled) {
     // The question that takes its place says why.
     const bool again = x.reason == stale_reason || x.reason == unseen_reason;
     if (!again || options_.asks || !about) return {};
   }
   // The end of the run says that.
-  const bool stopped = x.by == "user" && x.reason.starts_with(stopped_at_it);
-  if (stopped) denied_.insert(x.id);
+  const bool stopped = x.by == by_user && x.reason.starts_with(stopped_at_it);
+  if (stopped) {
+    denied_.insert(x.id);
+    if (!verbose()) ++not_begun_;
+  }
   if (!about || (stopped && !verbose())) return {};
-  const auto rest =
-      stopped ? std::string{" ✗ not begun"}
-              : " ✗ denied: " + safe_line(denial_for_people(x.reason, x.by),
-                                          longest_reason);
+  const auto why = [&] {
+    if (stopped) return std::string{"not begun"};
+    if (x.by == by_user && !here)
+      return "denied elsewhere" + (x.reason.empty() ? "" : ": " + x.reason);
+    return "denied: " + denial_for_people(x.reason, x.by);
+  };
+  const auto rest = " ✗ " + safe_line(why(), longest_reason);
   std::string out;
   if (x.how != events::proposal_outcome::cancelled) {
     denied_.insert(x.id);
@@ -151,7 +159,8 @@ std::string trace_writer::short_end(const events::run_finished& x,
     return "Stopped from another terminal after " + after +
            (why == sessions_command{}.reason ? "." : ": " + with_period(why)) +
            left + "\n";
-  if (is_own_wish(why)) return "Stopped after " + after + "." + left + "\n";
+  if (const auto stopped = stop_words(why); !stopped.empty())
+    return stopped + " after " + after + "." + left + "\n";
   std::string how{to_string(x.status)};
   if (!why.empty()) how = why.starts_with(how) ? why : how + ", " + why;
   return tag("RUN", x.status == events::run_status::failed) + how + " — " +
@@ -165,8 +174,8 @@ std::string trace_writer::on(const events::run_finished& x, wall_time) {
   if (!verbose()) return short_end(x, why);
   const bool cancelled = x.status == events::run_status::cancelled;
   std::string how{to_string(x.status)};
-  if (is_own_wish(why))
-    how = "stopped";
+  if (const auto stopped = stop_words(why); !stopped.empty())
+    how = lower(stopped.substr(0, 1)) + stopped.substr(1);
   else if (!why.empty())
     how = why.starts_with(how) ? why : how + ", " + why;
   return tag("RUN", !good && !cancelled) + how + ": " +

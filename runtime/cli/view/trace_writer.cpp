@@ -62,6 +62,7 @@ std::string trace_writer::on(const event& x) {
   const bool is_error = std::holds_alternative<events::failure>(x.body);
   if (options_.level == verbosity::quiet && !is_error) return {};
   run_ = x.run.value;
+  before_ = x.at < options_.since;
   waited_.on(x);
   auto before = std::exchange(wanted_, {});
   const auto* decided = std::get_if<events::approval_resolved>(&x.body);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "messages/event.hpp"
+#include "messages/time.hpp"
 #include "runtime/cli/options.hpp"
 #include "runtime/cli/view/call_text.hpp"
 #include "runtime/cli/view/question_time.hpp"
@@ -31,6 +32,9 @@ struct trace_options {
   bool tails = false;     ///< the last lines of commands that failed
   bool ascii = false;     ///< names are spelled as questions spell them
   bool verdicts = false;  ///< also what was approved here is told
+  /// When somebody began to watch; what is older was decided at a terminal
+  /// that this one takes the place of.
+  wall_time since = {};
 };
 
 /// Renders the events of one run, in order. Remembers the calls that are
@@ -46,8 +50,8 @@ class trace_writer {
   /// Lines are cut to this width from now on. 0, the default: no terminal.
   void set_columns(std::size_t columns) { columns_ = columns; }
 
-  /// The person before this terminal approved it, and sees what it does.
-  void approved_here(const proposal_id& x) { approved_here_.insert(x); }
+  /// The person before this terminal decided it, and sees what comes of it.
+  void decided_here(const proposal_id& x) { decided_here_.insert(x); }
 
   /// Its question stands above what comes next, with all of what it does but
   /// these lines.
@@ -80,7 +84,7 @@ class trace_writer {
     std::string name;
   };
   std::string denial(const events::approval_resolved& x,
-                     const asked_call* about, bool seen);
+                     const asked_call* about, bool seen, bool here);
   [[nodiscard]] std::string call_line(std::string_view tool,
                                       std::string_view arguments) const;
   [[nodiscard]] std::string end_line(const std::string& label,
@@ -146,11 +150,12 @@ class trace_writer {
 
   trace_options options_;
   std::size_t columns_ = 0;
-  std::string run_;  ///< of the event that is being shown
+  std::string run_;      ///< of the event that is being shown
+  bool before_ = false;  ///< it is older than `since`
   std::unordered_map<call_id, open_call> open_;
   std::unordered_set<call_id> denied_;                 ///< it was said
   std::unordered_map<proposal_id, asked_call> asked_;  ///< not decided
-  std::unordered_set<proposal_id> approved_here_;      ///< and not told
+  std::unordered_set<proposal_id> decided_here_;       ///< and not told
   /// Not decided; what their questions had no room for.
   std::unordered_map<proposal_id, std::string> stand_asked_;
   std::unordered_set<call_id> seen_;  ///< all of them, above, and decided

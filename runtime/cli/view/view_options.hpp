@@ -5,6 +5,7 @@
 
 #include <cstddef>
 
+#include "messages/time.hpp"
 #include "runtime/cli/options.hpp"
 
 namespace riffle::cli {
@@ -21,6 +22,8 @@ struct view_options {
   bool stats = false;
   bool ascii = false;  ///< the terminal does not show UTF-8
   bool asks = false;   ///< questions show which calls need approval
+  /// When somebody began to watch at this terminal.
+  wall_time since = {};
 };
 
 /// Of the terminal; 0: none.

@@ -54,8 +54,8 @@ class work_output {
 
   /// What a person types meanwhile.
   void typing(std::string line) { view_->typing(std::move(line)); }
-  /// A person has approved it at this terminal.
-  void approved_here(const proposal_id& x) { view_->approved_here(x); }
+  /// A person has decided it at this terminal.
+  void decided_here(const proposal_id& x) { view_->decided_here(x); }
   void stands_asked(const proposal_id& x, std::string left_out) {
     view_->stands_asked(x, std::move(left_out));
   }

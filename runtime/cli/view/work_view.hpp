@@ -66,9 +66,9 @@ class work_view {
 
   /// The user asked for the end.
   void cancelling();
-  /// A person has approved it at this terminal.
-  void approved_here(const proposal_id& x) {
-    for (auto& [task, view] : working_) view.approved_here(x);
+  /// A person has decided it at this terminal.
+  void decided_here(const proposal_id& x) {
+    for (auto& [task, view] : working_) view.decided_here(x);
   }
   /// Its question stands at this terminal, all but some lines of it.
   void stands_asked(const proposal_id& x, const std::string& left_out) {
