@@ -77,7 +77,8 @@ TEST_CASE("what a session changed in files is shown, and taken back") {
   ask(at, "first", "You said: first");
   ask(at, "/diff", "made  +1 -0, new\r\n@@ -0,0 +1 @@\r\n+first\r\n");
   REQUIRE(at.read_next("old  +1 -1\r\n@@ -1,2 +1,2 @@\r\n-one\r\n+two\r\n"));
-  REQUIRE(at.read_next("these may have changed more: bash"));
+  REQUIRE(at.read_next(
+      "these may have changed more: bash: echo ran >> by_command\r\n"));
   ask(at, "/diff old", "old  +1 -1");
   ask(at, "/diff no.cpp",
       "No call of write or edit has changed no.cpp; the session changed made, "

@@ -56,6 +56,9 @@ text = "You said: {{task}}"
     return std::filesystem::exists(folder.path() / name);
   }
   void let_it_work(terminal_program& talk) const {
+    REQUIRE(
+        talk.read_next("1 call was under way when Riffle ended; nobody "
+                       "knows how far it came:\r\n  bash: test -e begun"));
     REQUIRE(talk.read_next("ne[v]er > "));
     talk.type("y\r");
     REQUIRE(eventually([&] { return has("second"); }));
@@ -149,6 +152,7 @@ TEST_CASE("an offered volley works above the input line, as a turn does") {
   if (!has_terminals()) return skip(no_terminals);
   killed_turn x{{"run", "--workers", "1", "--", "one", "more"}};
   terminal_program talk{x.folder.path(), {"chat", "--no-color"}, 110};
+  REQUIRE(talk.read_next("nobody knows how far it came:\r\n  bash: test -e"));
   REQUIRE(talk.read_next("Finish it first?"));
   REQUIRE(talk.read_next("[n]o > "));
   talk.type("y\r");

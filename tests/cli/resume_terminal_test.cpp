@@ -54,6 +54,10 @@ TEST_CASE("a run that needed nobody's yes asks the person who resumes it") {
     return riffle::testing::skip(riffle::testing::no_terminals);
   const killed_run x;
   terminal_program again{x.folder.path(), {"sessions", "resume", "s1"}, 99};
+  // What nobody knows is said before all else.
+  REQUIRE(
+      again.read_next("how far it came:\r\n  bash: touch begun; sleep 60\r\n"));
+  CHECK(again.written().find("[TOOL]") == std::string::npos);
   REQUIRE(again.read_next(prompt));
   CHECK_FALSE(x.has("notes.md"));
   again.answer("y");

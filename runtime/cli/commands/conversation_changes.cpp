@@ -171,7 +171,8 @@ void conversation::diff(const std::string& file) {
   if (!before.runs.empty())
     note("Without what was taken back: " + counted(before.runs.size(), "turn") +
          ".");
-  if (const auto more = others_text(all->others); !more.empty()) note(more);
+  if (const auto more = others_text(all->others, whole->calls); !more.empty())
+    note(more);
 }
 
 /// Of the newest turn that changed something which stands: all of it or none.
@@ -242,7 +243,8 @@ void conversation::take_back(const std::vector<undone_turn>& x,
   if (!above.empty())
     note(as_before(above) + " With your yes it counts as taken back, too.");
   for (const auto& one : files) write(colored_diff(one.diff, color_));
-  if (const auto more = others_text(turn.others); !more.empty()) note(more);
+  if (const auto whole = snapshot(); whole && !turn.others.empty())
+    note(others_text(turn.others, whole->calls));
   const auto now = agreed_undo(question_of(x.back().name, files), x, signals);
   if (!now) return;
   if (const auto done = tools::put_back(workspace, files); !done)

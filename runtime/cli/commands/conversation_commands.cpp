@@ -15,7 +15,9 @@
 #include "runtime/cli/commands/own_commands.hpp"
 #include "runtime/cli/terminal/choose.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/cli/terminal/wrap_lines.hpp"
+#include "runtime/cli/view/call_text.hpp"
 #include "runtime/cli/view/output_text.hpp"
 #include "runtime/cli/view/plan_text.hpp"
 #include "runtime/cli/view/run_stats.hpp"
@@ -275,7 +277,7 @@ void conversation::output(const std::string& which) {
                           (ended.size() == 1 ? " has" : " have") + " ended.");
   const auto& record = *ended[ended.size() - n];
   const auto& call = record.call;
-  note(safe_line(call.tool + ": " + call.title, 200));
+  note(fit(words_of(call).on({}), 200));
   const auto kept = rt_->output(call.id);
   if (!kept && kept.error().code == errc::not_found &&
       told_output(record).empty())

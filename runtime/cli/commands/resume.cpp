@@ -10,6 +10,7 @@
 #include "runtime/cli/commands/proposal_folder.hpp"
 #include "runtime/cli/commands/requests.hpp"
 #include "runtime/cli/commands/run_configuration.hpp"
+#include "runtime/cli/commands/unfinished.hpp"
 #include "runtime/cli/commands/volley.hpp"
 #include "runtime/cli/commands/watch_plan.hpp"
 #include "runtime/cli/terminal/approval_prompt.hpp"
@@ -105,6 +106,8 @@ int resume_volley(runtime& rt, const resume_command& x, interrupts& signals,
   auto choices = x.choices;
   auto keyboard = keyboard_for(choices, false);
   if (!choices.approval && keyboard) choices.approval = approve::ask;
+  if (x.common.level != verbosity::quiet)
+    io.say(cut_calls_of(rt, x.session, io));
   auto of =
       with_room(room, [&] { return rt.resume_volley(x.session, choices); });
   if (room.status()) return *room.status();
@@ -142,6 +145,7 @@ bool is_cut_execution(runtime& rt, const storage::run_record& x) {
 int finish(runtime& rt, const storage::session_snapshot& of, resume_command x,
            const storage::run_record& left, interrupts& signals,
            room_wait& room, console& io) {
+  if (x.common.level != verbosity::quiet) io.say(cut_calls_of(rt, active, io));
   auto keyboard = open_keyboard(false);
   if (keyboard && !x.choices.on_error && x.common.level != verbosity::quiet)
     x.choices.on_error = ask_about_cut_step(of, keyboard->get(), signals, io);

@@ -13,6 +13,8 @@
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/commands/volley_sessions.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/text_width.hpp"
+#include "runtime/cli/view/call_text.hpp"
 #include "runtime/cli/view/changes_text.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/listing.hpp"
@@ -135,7 +137,7 @@ int show_changes(const sessions_command& x,
       calls, x.common, unchanged_text(x.file, by_file(*found, {}, undone)),
       [](const auto&) { return std::string{}; },
       [](const file_change& one) { return json_of(one); }, io);
-  if (const auto more = others_text(found->others);
+  if (const auto more = others_text(found->others, session.calls);
       text && !more.empty() && x.common.level != verbosity::quiet)
     io.complain(more);
   return status;
@@ -145,7 +147,7 @@ int show_changes(const sessions_command& x,
 std::string settled_text(const storage::call_record& x) {
   return x.call.id.value + "  " + safe_line(x.call.tool, 20) + "  " +
          std::to_string(x.told.size()) + " bytes told  " +
-         safe_line(x.call.title, 60) + "\n";
+         fit(words_of(x.call).about, 60) + "\n";
 }
 
 /// Calls of a session whose output is kept, in order.

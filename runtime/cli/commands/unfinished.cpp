@@ -20,6 +20,8 @@
 #include "runtime/cli/terminal/confirm.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
+#include "runtime/cli/view/call_text.hpp"
+#include "runtime/cli/view/cut_calls.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/run_output.hpp"
 #include "runtime/cli/view/session_text.hpp"
@@ -67,6 +69,39 @@ std::string unfinished_text(const storage::run_record& x, wall_time now,
   return "A run of this folder was not finished: \"" + safe_line(x.task, 60) +
          "\" (session " + safe_line(short_id(x.session.value), 64) +
          ", begun " + short_duration(static_cast<std::uint64_t>(ms)) + " ago).";
+}
+
+namespace {
+
+void add_cut_calls(std::vector<std::string>& names, runtime& rt,
+                   const storage::run_record& x) {
+  const auto session = rt.session(x.session);
+  if (!session) return;
+  for (const auto* one : cut_calls(*session, x.id))
+    names.push_back(words_of(one->call).on({}));
+}
+
+}  // namespace
+
+std::string cut_calls_of(runtime& rt, const storage::run_record& x,
+                         const console& io) {
+  if (const auto volley = volley_of(x); !volley.empty())
+    return cut_calls_of(rt, volley, io);
+  std::vector<std::string> names;
+  // Of a plan's step a question says it.
+  if (!x.id.value.starts_with("plan_")) add_cut_calls(names, rt, x);
+  return cut_calls_text(names, io.err.columns());
+}
+
+std::string cut_calls_of(runtime& rt, const std::string& volley,
+                         const console& io) {
+  std::vector<std::string> names;
+  const auto all = rt.unfinished();
+  if (!all) return {};
+  for (const auto& x : *all)
+    if (x.owner == storage::run_owner::gone && volley_of(x.run) == volley)
+      add_cut_calls(names, rt, x.run);
+  return cut_calls_text(names, io.err.columns());
 }
 
 namespace {
@@ -176,7 +211,7 @@ int finish_first(runtime& rt, const next_work& x, interrupts& signals,
                 "' finishes it" + (other ? ", by " + safe_line(by, 4096) : ""));
     return completed;
   }
-  io.say(what + "\n");
+  io.say(what + "\n" + cut_calls_of(rt, *left, io));
   if (x.asked) *x.asked = true;
   std::vector<answer> answers{{"y", "yes", "[y]es"}, {"n", "no", "[n]o"}};
   if (volley.empty()) answers.push_back({"v", "never", "ne[v]er"});

@@ -60,6 +60,15 @@ struct next_work {
   std::string next = {};
 };
 
+/// What is to be known before a run, or the volley that it belongs to, goes on:
+/// which of its calls may have acted, and nobody knows. Whole lines, maybe
+/// none.
+std::string cut_calls_of(runtime& rt, const storage::run_record& x,
+                         const console& io);
+/// The same of a volley.
+std::string cut_calls_of(runtime& rt, const std::string& volley,
+                         const console& io);
+
 /// Says that what somebody was to begin behind it was not begun; the status.
 int not_begun(console& io);
 

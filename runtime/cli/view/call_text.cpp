@@ -101,6 +101,15 @@ call_words words_of(const events::tool_call& x) {
   return {title.substr(0, end), title.substr(std::min(end + 2, title.size()))};
 }
 
+call_words words_of(const riffle::tool_call& x) {
+  events::tool_call call;
+  call.tool = x.tool;
+  call.title = x.title;
+  call.arguments = x.arguments;
+  call.arguments_text = x.arguments_text;
+  return words_of(call);
+}
+
 std::string call_name(const events::approval_required& x) {
   const auto text = first_line(subject(x.arguments, x.title, x.tool, {}));
   return safe_line(x.tool, 64) + (text.empty() ? "" : " " + text);

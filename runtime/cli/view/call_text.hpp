@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "messages/call.hpp"
 #include "messages/event.hpp"
 
 namespace riffle::cli {
@@ -21,6 +22,9 @@ struct call_words {
   [[nodiscard]] std::string on(std::string_view node) const;
 };
 call_words words_of(const events::tool_call& x);
+
+/// The same of a call on record, where its title says what went on then.
+call_words words_of(const riffle::tool_call& x);
 
 /// "read README.md": the same before a colon, of a call that is asked about.
 std::string call_name(const events::approval_required& x);

@@ -7,6 +7,8 @@
 
 #include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/text_width.hpp"
+#include "runtime/cli/view/call_text.hpp"
 #include "runtime/cli/view/diff_lines.hpp"
 
 namespace riffle::cli {
@@ -14,6 +16,7 @@ namespace riffle::cli {
 namespace {
 
 constexpr std::size_t longest_path = 500;
+constexpr std::size_t longest_name = 80;
 constexpr std::size_t most_named = 5;
 constexpr std::size_t most_listed = 20;
 
@@ -107,12 +110,18 @@ std::string unchanged_text(std::string_view file,
          join_some(names, most_listed);
 }
 
-std::string others_text(const std::vector<other_call>& others) {
+std::string others_text(const std::vector<other_call>& others,
+                        const std::vector<storage::call_record>& calls) {
   if (others.empty()) return {};
   std::vector<std::string> names;
   for (const auto& x : others) {
-    auto name = safe_line(x.tool, 64);
-    if (!x.title.empty()) name += " (" + safe_line(x.title, 60) + ")";
+    const auto call = std::ranges::find_if(calls, [&](const auto& one) {
+      return one.run == x.run && one.call.tool == x.tool &&
+             one.call.title == x.title;
+    });
+    auto name = fit(call == calls.end() ? safe_line(x.tool, 64)
+                                        : words_of(call->call).on({}),
+                    longest_name);
     if (std::ranges::find(names, name) == names.end())
       names.push_back(std::move(name));
   }

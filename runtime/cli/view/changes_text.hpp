@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/service/requests.hpp"
+#include "runtime/storage/records.hpp"
 
 namespace riffle::cli {
 
@@ -37,7 +38,9 @@ std::string unchanged_text(std::string_view file,
 /// A unified diff, each line harmless for a terminal.
 std::string colored_diff(std::string_view diff, bool color);
 
-/// What the log cannot tell: which calls may have changed more. Empty: none.
-std::string others_text(const std::vector<other_call>& others);
+/// What the log cannot tell: which calls may have changed more. `calls`: of the
+/// session. Empty: none.
+std::string others_text(const std::vector<other_call>& others,
+                        const std::vector<storage::call_record>& calls);
 
 }  // namespace riffle::cli

@@ -13,6 +13,7 @@
 #include "actors/run/recovery.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
+#include "runtime/cli/view/call_text.hpp"
 #include "runtime/service/views.hpp"
 #include "runtime/storage/last_use.hpp"
 
@@ -53,7 +54,7 @@ std::string files_text(const std::vector<attachment>& all) {
 
 std::string call_text(const storage::call_record& x) {
   return "  [" + safe_line(x.call.tool, 64) + "] " +
-         safe_line(x.call.title, 100) + ": " + service::state_of(x) + "\n" +
+         fit(words_of(x.call).about, 100) + ": " + service::state_of(x) + "\n" +
          files_text(x.attachments);
 }
 
