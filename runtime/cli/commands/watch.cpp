@@ -8,7 +8,6 @@
 #include <string>
 #include <utility>
 
-#include "runtime/base/text.hpp"
 #include "runtime/cli/commands/asking.hpp"
 #include "runtime/cli/commands/unread_limits.hpp"
 #include "runtime/cli/terminal/terminal_mode.hpp"
@@ -63,12 +62,9 @@ int final_status(const run_output& output, std::uint32_t unasked,
 void tell_truncated(const run_output& output, bool talks,
                     const common_options& options, console& io) {
   if (!output.report().truncated() || options.level == verbosity::quiet) return;
-  const auto n = output.report().last_output_tokens();
-  const auto text = "the answer was cut" +
-                    (n > 0 ? " after " + counted(n, "token") : std::string{}) +
-                    ": by the model's limit (max_output_tokens), if not "
-                    "agents.NAME.max_turn_bytes or the "
-                    "provider's content filter; ";
+  const auto text = cut_answer_text(output.report().last_output_tokens()) +
+                    " by a limit of the model or its provider, as a rule "
+                    "max_output_tokens; ";
   io.complain(text + (talks ? std::string{"\"Go on.\" goes on"}
                             : "go on with: riffle run --session " +
                                   output.report().session() + " \"Go on.\""));

@@ -8,6 +8,7 @@
 #include "actors/core/dispatch_queue.hpp"
 #include "actors/tools/proposal_texts.hpp"
 #include "messages/utf8.hpp"
+#include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/cli/view/diff_lines.hpp"
@@ -146,6 +147,11 @@ error cause_of(const error& of_step) {
   out.code = *code;
   out.message.erase(0, end + behind.size());
   return out;
+}
+
+std::string cut_answer_text(std::uint64_t tokens) {
+  return "the answer was cut off" +
+         (tokens > 0 ? " after " + counted(tokens, "token") : std::string{});
 }
 
 /// The run was ended, and with it this call.

@@ -5,6 +5,7 @@
 // told beside that, since it has to go on, is left out. Pure.
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,10 @@ std::string error_text(const error& x, std::size_t longest);
 /// The error by which a step of a plan ended, whose own error has that one's
 /// code in front of its text; else itself.
 error cause_of(const error& of_step);
+
+/// Of an answer that looks whole and is not: "the answer was cut off after 80
+/// tokens". 0: how many nobody said.
+std::string cut_answer_text(std::uint64_t tokens);
 
 /// The run was ended, and with it this call.
 bool is_stopped(const events::tool_result& x);

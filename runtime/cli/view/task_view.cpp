@@ -94,6 +94,8 @@ task_view::said task_view::on(const event& x, std::size_t columns) {
   auto lines = ends && !alone() ? traces_.repeated() : traces_.on(x);
   if (const auto* end = std::get_if<events::tool_result>(&x.body))
     count(*end, lines);
+  if (const auto* step = std::get_if<events::usage>(&x.body))
+    last_output_ = step->tokens.estimated ? 0 : step->tokens.output_tokens;
   if (const auto* answer = std::get_if<events::final_answer>(&x.body))
     cut_ = answer->truncated;
   // What a person has decided stands below the question.
@@ -184,7 +186,7 @@ std::string task_view::folded() const {
     if (denied_ > 0) out += ", " + std::to_string(denied_) + " denied";
     if (not_ok_ > 0) out += ", " + std::to_string(not_ok_) + " failed";
   }
-  return cut_ ? out + ", its answer was cut off" : out;
+  return cut_ ? out + ", " + cut_answer_text(last_output_) : out;
 }
 
 std::string end_line(const task_end& x, const std::string& place,

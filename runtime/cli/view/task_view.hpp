@@ -122,13 +122,14 @@ class task_view {
   trace_writer traces_;
   reasoning_lines thoughts_;
   activity doing_;
-  std::deque<std::string> kept_;  ///< the last lines of its traces
-  std::uint64_t dropped_ = 0;     ///< those before them
-  std::uint64_t calls_ = 0;       ///< that ended
-  std::uint64_t denied_ = 0;      ///< of these
-  std::uint64_t not_ok_ = 0;      ///< of these, for another reason
-  bool cut_ = false;              ///< its answer
-  std::deque<std::string> bad_;   ///< their lines
+  std::deque<std::string> kept_;   ///< the last lines of its traces
+  std::uint64_t dropped_ = 0;      ///< those before them
+  std::uint64_t calls_ = 0;        ///< that ended
+  std::uint64_t denied_ = 0;       ///< of these
+  std::uint64_t not_ok_ = 0;       ///< of these, for another reason
+  bool cut_ = false;               ///< its answer
+  std::uint64_t last_output_ = 0;  ///< tokens of that; 0: not known
+  std::deque<std::string> bad_;    ///< their lines
 };
 
 /// "[1/3] ✓ title (2.4s, 3 calls)" and why, if it did not go well.
