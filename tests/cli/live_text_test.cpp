@@ -67,6 +67,49 @@ TEST_CASE("text goes on in its line while tools work below it") {
   CHECK(text.find("waiting") == std::string::npos);
 }
 
+TEST_CASE("what a person asks for stands between paragraphs, and comes soon") {
+  auto options = on_terminal();
+  options.rendered = GENERATE(true, false);
+  CAPTURE(options.rendered);
+  live_stage s{options, 40};
+  const auto says = [&](const char* text) {
+    s.on(events::llm_token{text, 1});
+    s.tick();
+  };
+  const auto asks = [&](std::string_view lines) {
+    s.write(s.view.aside(lines, s.now));
+    s.tick();
+  };
+  const auto text = [&] { return s.picture.text(); };
+  s.on(events::step_start{1, 3});
+  asks("at once\n");  // nothing is written yet
+  CHECK(text().starts_with("at once\n"));
+  says("One paragraph that ");
+  asks("a list\n");
+  CHECK(text().find("a list") == std::string::npos);
+  says("goes on.\n\nAnother one ");
+  CHECK(text().find("One paragraph that goes on.\na list\n") !=
+        std::string::npos);
+  CHECK(text().find("\n\nAnother one") != std::string::npos);
+  // It never waits for longer than this, and no sentence is cut before.
+  asks("the next\n");
+  s.at(4s);
+  says("has two ");
+  CHECK(text().find("the next") == std::string::npos);
+  SECTION("a sentence ends") {
+    says("sentences. ");
+    CHECK(text().find("has two sentences.\nthe next\n") != std::string::npos);
+  }
+  SECTION("it does not") {
+    s.tick(6s);
+    CHECK(text().find("the next\n") != std::string::npos);
+  }
+  SECTION("the text ends") {
+    s.on(events::final_answer{"", 1});
+    CHECK(text().find("the next\n") != std::string::npos);
+  }
+}
+
 TEST_CASE("text that may fill its row ends its line for tools") {
   const auto joined = std::string(38, 'a') + "\U0001F468\u200D\U0001F469 x";
   for (const auto& words : {std::string(40, 'b'), joined}) {

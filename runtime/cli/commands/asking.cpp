@@ -156,7 +156,7 @@ void watched_work::look_once(const taker& take) {
   show_log();
   if (typing_) {
     typing_->look();
-    output_.interject(typing_->take_answers());
+    output_.aside(typing_->take_answers());
     output_.typing(typing_->draft());
   }
   output_.tick(std::chrono::steady_clock::now());

@@ -38,6 +38,11 @@ class markdown {
     return place_ != place::begin || !line_.empty() || !table_.empty();
   }
 
+  /// A blank line came, or nothing: no paragraph, list, table or fence is open.
+  [[nodiscard]] bool between_blocks() const {
+    return !in_line() && fence_.empty() && (blank_ || !shown_);
+  }
+
   /// What is held is void; the next text begins anew.
   void drop() { *this = markdown{styled_}; }
 

@@ -16,6 +16,11 @@ namespace {
 /// Longest that a line about a call waits for the end of a sentence.
 constexpr auto longest_sentence = std::chrono::seconds{2};
 
+/// So long a person waits for what he asked for until a paragraph ends, then
+/// until a sentence does.
+constexpr auto longest_paragraph = std::chrono::seconds{3};
+constexpr auto longest_aside = std::chrono::seconds{6};
+
 /// So long text may follow behind a call that began.
 constexpr auto text_may_go_on = std::chrono::milliseconds{300};
 
@@ -107,7 +112,7 @@ screen_writes live_view::on(const event& x, time_point now,
     pauses_.reset();
     if (options_.live_text && !says_nothing(text->content))
       show_lines(out, run_.before_text());
-    on_text(out, text->content);
+    on_text(out, text->content, now);
     flows_ = in_line();
     if (!flows_ || (screen_.in_text() && ends_sentence(text->content)))
       release(out);
@@ -137,10 +142,24 @@ screen_writes live_view::on(const event& x, time_point now,
   if (!lines.empty() && !options_.status && in_line()) pause_text(out);
   show_lines(out, lines);
   show_notes(out);
+  show_asides(out, now);
   return out;
 }
 
-void live_view::on_text(screen_writes& out, std::string_view content) {
+/// Line by line where something waits for the end of a paragraph.
+void live_view::on_text(screen_writes& out, std::string_view content,
+                        time_point now) {
+  for (auto end = content.find('\n'); !asides_.empty() && end != content.npos;
+       end = content.find('\n')) {
+    take_text(out, content.substr(0, end + 1));
+    content.remove_prefix(end + 1);
+    show_asides(out, now);
+  }
+  if (!content.empty()) take_text(out, content);
+  show_asides(out, now);
+}
+
+void live_view::take_text(screen_writes& out, std::string_view content) {
   if (!options_.live_text) return;
   shown_ += content;
   speaks_ = speaks_ || (options_.out_terminal && !says_nothing(content));
@@ -199,6 +218,28 @@ void live_view::show_notes(screen_writes& out) {
   write_lines(out, std::exchange(notes_, {}));
 }
 
+bool live_view::ends_block() const {
+  return options_.rendered ? markdown_.between_blocks()
+                           : shown_.empty() || shown_.ends_with("\n\n");
+}
+
+screen_writes live_view::aside(std::string_view lines, time_point now) {
+  screen_writes out;
+  if (lines.empty()) return out;
+  if (asides_.empty()) asides_since_ = now;
+  asides_ += lines;
+  show_asides(out, now);
+  return out;
+}
+
+void live_view::show_asides(screen_writes& out, time_point now) {
+  if (asides_.empty()) return;
+  const auto waited = now - asides_since_;
+  const bool may = !speaks_ || ends_block() || waited >= longest_aside ||
+                   (waited >= longest_paragraph && ends_sentence(shown_));
+  if (may) write_lines(out, std::exchange(asides_, {}));
+}
+
 screen_writes live_view::leave_line() {
   auto out = screen_.clear();
   pause_text(out);
@@ -220,6 +261,7 @@ screen_writes live_view::tick(time_point now, view_size size) {
     release(out);
   }
   show_notes(out);
+  show_asides(out, now);
   append(out, draw(now, size));
   return out;
 }
@@ -238,6 +280,7 @@ screen_writes live_view::finish(const std::optional<std::string>& answer) {
     show_text(out, text);
   }
   show_notes(out);
+  if (!asides_.empty()) write_lines(out, std::exchange(asides_, {}));
   if (options_.stats)
     append(out, screen_.lines(wrapped(stats_.to_text(), columns_)));
   return out;

@@ -33,6 +33,7 @@ class live_view : public work_view {
   screen_writes tick(time_point now, view_size size) override;
   screen_writes interject(std::string_view text) override;
   screen_writes note(std::string_view lines, std::size_t columns) override;
+  screen_writes aside(std::string_view lines, time_point now) override;
   screen_writes leave_line() override;
 
   /// After the last event. `answer`: what is to stand on standard output;
@@ -47,11 +48,14 @@ class live_view : public work_view {
   [[nodiscard]] bool in_line() const;
   [[nodiscard]] bool waits(const event& x) const;
   void release(screen_writes& out);
-  void on_text(screen_writes& out, std::string_view content);
+  void on_text(screen_writes& out, std::string_view content, time_point now);
+  void take_text(screen_writes& out, std::string_view content);
   void show_text(screen_writes& out, std::string text);
   void show_lines(screen_writes& out, std::string_view lines);
   void write_lines(screen_writes& out, std::string_view lines);
   void show_notes(screen_writes& out);
+  [[nodiscard]] bool ends_block() const;
+  void show_asides(screen_writes& out, time_point now);
 
   task_view& run_;
   run_stats stats_;
@@ -65,6 +69,8 @@ class live_view : public work_view {
   bool flows_ = false;        ///< text goes on in its open line
   bool speaks_ = false;       ///< an answer is being written here
   std::string notes_;         ///< lines that wait for its end
+  std::string asides_;        ///< the same, for that of a paragraph
+  time_point asides_since_{};
   std::optional<time_point> pauses_;  ///< since then it may have ended
   std::string held_;  ///< lines that wait for the end of a sentence
   time_point held_since_{};

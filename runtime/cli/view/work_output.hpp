@@ -38,6 +38,12 @@ class work_output {
     write(view_->note(lines, err_.columns()));
   }
 
+  /// What a person asked for, in whole lines: behind the paragraph that is
+  /// being written, unless that is long.
+  void aside(std::string_view lines) {
+    write(view_->aside(lines, std::chrono::steady_clock::now()));
+  }
+
   /// Somebody else writes to standard error now.
   void hide_status() { write(view_->hide_status()); }
 

@@ -53,6 +53,11 @@ class work_view {
   virtual screen_writes note(std::string_view lines, std::size_t columns) {
     return show(std::string{lines}, columns);
   }
+  /// Whole lines that a person asked for meanwhile: soon, and not within a
+  /// paragraph, if that can be.
+  virtual screen_writes aside(std::string_view lines, time_point /*now*/) {
+    return interject(lines);
+  }
   /// For standard output.
   screen_writes answer(std::string_view text);
   /// What a model answered, as it goes there: at a terminal harmless, and its
