@@ -24,7 +24,7 @@ namespace cli {
 
 int execute(const leave_command& x, console& io) {
   io.out.write(x.out);
-  io.err.write(x.err);
+  io.say(x.err);
   return x.status;
 }
 

@@ -6,6 +6,7 @@
 #include "tests/support/catch.hpp"
 
 using namespace riffle;
+using namespace riffle::cli;
 using namespace riffle::testing;
 using namespace std::chrono_literals;
 
@@ -93,4 +94,18 @@ TEST_CASE("of a call that waits for a worker a row says so, until it has one") {
   says("waited 2.0s for a free worker");  // may come behind what it reports
   s.tick(5s);
   CHECK(s.picture.text().find("(linking)") != std::string::npos);
+}
+
+TEST_CASE("which step it is stays where there is little room") {
+  activity x;
+  event e;
+  e.body = events::step_start{4, 9};
+  x.on(e);
+  CHECK(x.doing(40) == "waiting for the model, step 4");
+  CHECK(x.doing(20) == "waiting, step 4");
+  CHECK(x.doing(10) == "step 4");
+  CHECK(x.doing(4) == "ste…");
+  e.body = events::step_start{1, 9};
+  x.on(e);
+  CHECK(x.doing(12) == "waiting for…");
 }

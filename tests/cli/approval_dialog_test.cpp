@@ -87,8 +87,15 @@ TEST_CASE("a letter is an answer, any other key is none") {
     const auto step = x.on_key(letter);
     CHECK_FALSE(step.unknown);
     CHECK_FALSE(step.decided);
-    CHECK(step.show == "There is no pattern for this call: c, t or b.\n");
+    CHECK(step.show.empty());  // it goes with the next key
+    CHECK(x.prompt().starts_with(
+        "There is no pattern for this call: c, t or b.\nAlways, "));
     CHECK(x.prompt().ends_with("Which? [c]all, [t]ool, [b]ack > "));
+  }
+  SECTION("what was said of a key is gone behind the next one") {
+    const auto* const next = GENERATE("y", "?", "b");
+    x.on_key(next);
+    CHECK(x.prompt().find("There is no pattern") == std::string::npos);
   }
   SECTION("for the session") {
     CHECK(x.on_key("c").decided ==

@@ -80,6 +80,22 @@ TEST_CASE("keys that are no answers are told of where a line takes them") {
   }
 }
 
+TEST_CASE("the help of a question is broken where its own rows end") {
+  approval_dialog x{a_call(), {.columns = 60, .rows = 40}};
+  CHECK(x.on_key("?").show ==
+        "  y  runs this call with exactly these arguments\n"
+        "  n  does not; the model can be told why\n"
+        "  e  lets you change it in $VISUAL or $EDITOR\n"
+        "  a  runs it, and further calls like it without asking:\n"
+        "     you are asked which\n"
+        "  v  shows what it does, all of it\n"
+        "  s  does not run it and ends the run\n"
+        "  No Enter behind a letter. While something stands in the\n"
+        "  input line, letters are that text's: Tab goes to the\n"
+        "  question, and back. A key that is no answer goes to the\n"
+        "  input line.\n");
+}
+
 TEST_CASE("a pattern that means this very command is none") {
   events::approval_required about;
   about.tool = "bash";

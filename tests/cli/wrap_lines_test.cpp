@@ -2,10 +2,16 @@
 #include "runtime/cli/terminal/wrap_lines.hpp"
 
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "runtime/cli/terminal/text_width.hpp"
+#include "tests/cli/terminal_program.hpp"
+#include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/skip.hpp"
 
+using namespace riffle;
 using namespace riffle::cli;
 
 TEST_CASE("what is said is broken at blanks, and indented") {
@@ -56,4 +62,44 @@ TEST_CASE("no row is wider than the terminal, and no word is lost") {
       if (c != ' ') plain += c;
     CHECK(all == plain);
   }
+}
+
+TEST_CASE("usage errors and lists of consents break between words") {
+  if (!testing::has_terminals()) return testing::skip(testing::no_terminals);
+  const testing::temp_folder folder;
+  testing::terminal_program wrong{
+      folder.path(), {"run", "--approve", "maybe", "x"}, 40};
+  CHECK(wrong.finish() == 2);
+  CHECK(wrong.written().find("riffle: --approve: maybe not in\r\n") !=
+        std::string::npos);
+  folder.write("s.toml",
+               "[[steps]]\n[[steps.calls]]\ntool = \"write\"\n"
+               "arguments = { path = \"a\", content = \"x\" }\n"
+               "[[steps]]\ntext = \"End.\"\n");
+  folder.write("riffle.toml",
+               "[runtime]\ndata_dir = \"data\"\n"
+               "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
+               "script = \"s.toml\"\n");
+  testing::terminal_program run{folder.path(), {"run", "go"}, 60};
+  REQUIRE(run.read_next("[s]top, "));
+  run.answer("a");
+  REQUIRE(run.read_next("[b]ack"));
+  run.answer("t");
+  CHECK(run.finish() == 0);
+  const auto words = [&](unsigned short columns) {
+    testing::terminal_program list{
+        folder.path(), {"proposals", "always"}, columns};
+    CHECK(list.finish() == 0);
+    std::istringstream in{list.written()};
+    std::vector<std::string> out;
+    for (std::string row; std::getline(in, row);) {
+      CHECK(columns_of(row) <= columns);
+      std::istringstream all{row};
+      for (std::string word; all >> word;) out.push_back(word);
+    }
+    return out;
+  };
+  const auto whole = words(250);
+  CHECK(whole.size() > 8);
+  CHECK(words(60) == whole);
 }

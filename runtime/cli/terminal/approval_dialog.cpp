@@ -79,9 +79,9 @@ std::string approval_dialog::what_it_does(bool whole) const {
 }
 
 std::string approval_dialog::scopes() const {
-  std::string out =
-      "Always, without a question, for\n"
-      "  c  calls with exactly these arguments\n";
+  std::string out = hint_ +
+                    "Always, without a question, for\n"
+                    "  c  calls with exactly these arguments\n";
   out += has_pattern() ? "  p  " + pattern_words() + "\n" + pattern_reach()
                        : why_no_pattern();
   return out + "  t  every call of " + safe_line(about_.tool, 64) +
@@ -163,23 +163,29 @@ std::string approval_dialog::prompt() const {
 }
 
 std::string approval_dialog::help() const {
-  return std::string{} +
-         "  y  runs this call with exactly these arguments\n"
-         "  n  does not; the model can be told why\n"
-         "  e  lets you change it in $VISUAL or $EDITOR\n"
-         "  a  runs it, and further calls like it without asking: you are "
-         "asked which\n"
-         "  v  shows what it does, all of it\n"
-         "  s  does not run it and ends " +
-         options_.stops + "\n" +
-         (options_.plain ? ""
-          : !options_.line
-              ? "  No Enter behind a letter; any other key does nothing.\n"
-              : "  No Enter behind a letter. While something stands "
-                "in the input line,\n"
-                "  letters are that text's: Tab goes to the question, and "
-                "back. A key that\n"
-                "  is no answer goes to the input line.\n");
+  std::string out;
+  const auto add = [&](std::string_view first, std::string_view text) {
+    const std::string next(first.size(), ' ');
+    for (auto& row : wrapped(text, options_.columns - 1, first, next)) {
+      while (row.ends_with(' ')) row.pop_back();
+      out += row + "\n";
+    }
+  };
+  add("  y  ", "runs this call with exactly these arguments");
+  add("  n  ", "does not; the model can be told why");
+  add("  e  ", "lets you change it in $VISUAL or $EDITOR");
+  add("  a  ",
+      "runs it, and further calls like it without asking: you are asked which");
+  add("  v  ", "shows what it does, all of it");
+  add("  s  ", "does not run it and ends " + options_.stops);
+  if (!options_.plain)
+    add("  ", options_.line
+                  ? "No Enter behind a letter. While something stands in the "
+                    "input line, letters are that text's: Tab goes to the "
+                    "question, and back. A key that is no answer goes to the "
+                    "input line."
+                  : "No Enter behind a letter; any other key does nothing.");
+  return out;
 }
 
 dialog_step approval_dialog::decide(kind what) const {
@@ -205,8 +211,10 @@ dialog_step approval_dialog::choose_scope(std::string_view text) {
   const auto word = lower(text);
   // Of a word a capital may be a habit.
   const bool capital = text.size() == 1 && text != word;
-  if (!has_pattern() && is_one_of(word, "p", "pattern"))
-    return shows("There is no pattern for this call: c, t or b.\n");
+  if (!has_pattern() && is_one_of(word, "p", "pattern")) {
+    hint_ = "There is no pattern for this call: c, t or b.\n";
+    return {};
+  }
   auto scope = always_scope::none;
   if (is_one_of(word, "c", "call")) scope = always_scope::call;
   if (is_one_of(word, "t", "tool")) scope = always_scope::tool;
@@ -251,6 +259,7 @@ dialog_step approval_dialog::choose(std::string_view word,
 }
 
 dialog_step approval_dialog::on_key(std::string_view letter) {
+  hint_.clear();
   const auto known = for_ == waiting::scope ? std::string_view{"cptbCPTB?"}
                                             : std::string_view{"yYnNeEaAvVsS?"};
   if (letter.size() != 1 || known.find(letter) == known.npos)
@@ -259,6 +268,7 @@ dialog_step approval_dialog::on_key(std::string_view letter) {
 }
 
 dialog_step approval_dialog::on_line(std::string_view line) {
+  hint_.clear();
   const auto text = trimmed(line.substr(0, longest_line));
   const auto was = std::exchange(for_, waiting::choice);
   if (was == waiting::scope) return choose_scope(text);

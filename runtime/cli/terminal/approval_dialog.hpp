@@ -166,6 +166,7 @@ class approval_dialog {
   events::approval_required about_;
   dialog_options options_;
   waiting for_ = waiting::choice;
+  std::string hint_;                    ///< whole lines, until the next key
   std::optional<std::string> edited_;   ///< compact
   std::optional<std::string> preview_;  ///< of `edited_`
   std::optional<editor_text> broken_;   ///< came back, and cannot be used

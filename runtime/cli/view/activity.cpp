@@ -202,8 +202,19 @@ std::string activity::doing(std::size_t columns, duration elapsed) const {
   if (cancelling_)
     return fit("cancelling; Ctrl-C once more stops at once", columns);
   if (!open_.empty()) return tools(columns);
-  if (undecided_.empty()) return fit(said(elapsed), columns);
+  if (undecided_.empty()) return fit_waiting(said(elapsed), columns);
   return fit("waiting for approval: " + undecided_.front().title, columns);
+}
+
+/// Where there is little room the step is what changes, and is read.
+std::string activity::fit_waiting(const std::string& what,
+                                  std::size_t columns) const {
+  if (columns_of(what) <= columns || step_.empty() || !what.ends_with(step_))
+    return fit(what, columns);
+  const auto few = "waiting" + step_;
+  return columns_of(few) <= columns
+             ? few
+             : fit(std::string_view{step_}.substr(2), columns);
 }
 
 /// All, or the one that works longest: of halves nobody would read any.

@@ -86,6 +86,8 @@ class activity {
   void wait(std::string before, duration length, std::string after = {});
   void say(std::string what);
   [[nodiscard]] std::string said(duration elapsed) const;
+  [[nodiscard]] std::string fit_waiting(const std::string& what,
+                                        std::size_t columns) const;
 
   [[nodiscard]] std::string with_time(duration elapsed, std::size_t columns,
                                       const std::string* what) const;
