@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/terminal/terminal_kind.hpp"
 
+#include <filesystem>
+
 #include "runtime/cli/commands/chat_files.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 #include "tests/cli/terminal_program.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/eventually.hpp"
 #include "tests/support/skip.hpp"
 
 using namespace riffle::cli;
@@ -21,6 +24,8 @@ TEST_CASE("what stands for a character is ASCII and as wide") {
     for (const char c : out) CHECK(static_cast<unsigned char>(c) < 0x80);
   }
   CHECK(in_ascii("Größe …") == "Gro?e ~");
+  // Each mark of a row has one: "?" would be a question.
+  CHECK(in_ascii("▶ ↻ ✓ ✗ · ▸ → ␣") == "> * + x . > > _");
   CHECK(in_ascii("⠋⠙⠹⠸") != std::string(4, in_ascii("⠋")[0]));
   CHECK(in_ascii("\x1b[31mé\x1b[0m\r\n") == "\x1b[31me\x1b[0m\r\n");
 }
@@ -86,4 +91,35 @@ TEST_CASE("Tab completes prompts of servers beside commands") {
   CHECK(both.by.empty());
   CHECK(both.choices == "  /files__review\n  /files__report\n");
   CHECK(complete_chat("/fi", 80, {}).by.empty());
+}
+
+TEST_CASE("on a dumb terminal each input stands behind a prompt of its own") {
+  if (!has_terminals()) return skip(no_terminals);
+  const temp_folder folder;
+  folder.write("s.toml", R"toml(
+[[steps]]
+[[steps.calls]]
+tool = "bash"
+arguments = { command = "touch begun; until test -e go; do sleep 0.02; done" }
+[[steps]]
+chunk = 999
+text = "You said: {{task}}"
+)toml");
+  folder.write("riffle.toml",
+               "[runtime]\ndata_dir = \"data\"\n"
+               "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
+               "script = \"s.toml\"\n[tools.bash]\napproval = \"allow\"\n");
+  terminal_program riffle{folder.path(), {"chat"}, 80, "dumb"};
+  REQUIRE(riffle.read_next("/help shows"));
+  riffle.type("first\n");
+  REQUIRE(eventually(
+      [&] { return std::filesystem::exists(folder.path() / "begun"); }));
+  riffle.type("second\n");  // the terminal shows it here
+  REQUIRE(riffle.read_next("second\r\n"));
+  folder.write("go", "");
+  REQUIRE(riffle.read_next("You said: first\r\n"));
+  REQUIRE(riffle.read_next("> second\r\n"));
+  REQUIRE(riffle.read_next("You said: second\r\n"));
+  riffle.type("/quit\n");
+  CHECK(riffle.finish() == 0);
 }

@@ -263,15 +263,22 @@ std::optional<std::string> chat_prompt::next(const interrupts& signals) {
   return std::nullopt;
 }
 
+/// The terminal has shown what was typed where it was typed: what came before
+/// the prompt is shown behind it, which has a line of its own.
 std::optional<std::string> chat_prompt::next_plain(const interrupts& signals) {
   mode_.set(typing_mode::lines);
-  screen_.write(mark_);
   std::string bytes;
+  while (read_some(bytes, 0)) line_ += bytes;
+  auto early = line_.size();
+  screen_.write(mark_);
   std::string out;
   while (!signals.asked_to_stop()) {
     const auto end = line_.find('\n');
     if (end != std::string::npos) {
-      out += line_.substr(0, end);
+      const auto line = line_.substr(0, end);
+      if (end < early) screen_.write(safe_text(line) + "\n");
+      early -= std::min(early, end + 1);
+      out += line;
       line_.erase(0, end + 1);
       if (!out.ends_with('\\')) return safe_text(out);
       out.back() = '\n';

@@ -14,13 +14,13 @@ namespace riffle::cli {
 namespace {
 
 /// What Riffle itself writes, and what models like.
-constexpr std::array<std::pair<std::string_view, char>, 32> looks_like{
+constexpr std::array<std::pair<std::string_view, char>, 36> looks_like{
     {{"…", '~'},  {"—", '-'}, {"–", '-'}, {"‑", '-'}, {"─", '-'}, {"━", '-'},
      {"│", '|'},  {"┊", '|'}, {"▌", '|'}, {"┃", '|'}, {"┼", '+'}, {"├", '+'},
      {"┤", '+'},  {"✓", '+'}, {"✔", '+'}, {"✗", 'x'}, {"✘", 'x'}, {"×", 'x'},
      {"·", '.'},  {"•", '*'}, {"→", '>'}, {"←", '<'}, {"›", '>'}, {"‹", '<'},
      {"“", '"'},  {"”", '"'}, {"„", '"'}, {"«", '"'}, {"»", '"'}, {"‘", '\''},
-     {"’", '\''}, {"⏎", '/'}}};
+     {"’", '\''}, {"⏎", '/'}, {"▶", '>'}, {"▸", '>'}, {"↻", '*'}, {"␣", '_'}}};
 
 /// The frames of the spinner turn here, too.
 bool is_braille(std::string_view character) {
