@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The end of a conversation, for who goes on with it. Pure.
+// For who goes on: the end of a conversation, and what a crash left unknown.
+// Pure.
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "runtime/storage/records.hpp"
 
@@ -32,5 +34,14 @@ std::string recap_text(const storage::session_snapshot& x,
 /// What that leaves to an offer that was declined: what came of the last task.
 std::string declined_text(const storage::session_snapshot& x,
                           const recap_options& how);
+
+/// The calls of a run that were under way when its process ended, and that do
+/// not run again: they may have acted.
+std::vector<const storage::call_record*> cut_calls(
+    const storage::session_snapshot& x, const run_id& run);
+
+/// Their names, a line each; of many the first. Empty: there are none.
+std::string cut_calls_text(const std::vector<std::string>& names,
+                           std::size_t columns);
 
 }  // namespace riffle::cli
