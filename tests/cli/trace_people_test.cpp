@@ -348,7 +348,8 @@ TEST_CASE("who stops at a question is told so at the end, and not before") {
   events::run_finished end;
   end.status = events::run_status::cancelled;
   end.duration_ms = 3800;
-  CHECK(on(end) == "Stopped after 3.8s.\n");
+  // The call itself is one of them.
+  CHECK(on(end) == "Stopped after 3.8s. 1 call was not begun.\n");
 }
 
 TEST_CASE("an error ends with one pair of brackets") {

@@ -130,34 +130,6 @@ TEST_CASE("whom a signal ends is told so in the shape of a Ctrl-C") {
   }
 }
 
-TEST_CASE("the call at whose question a run was stopped is not begun, too") {
-  told_run on;
-  events::approval_required asked;
-  asked.proposal = {"prop_1"};
-  asked.id = {"call_1"};
-  asked.tool = "write";
-  asked.arguments = R"({"path":"a.txt"})";
-  on(asked);
-  CHECK(on(events::approval_resolved{asked.proposal,
-                                     asked.id,
-                                     events::proposal_outcome::denied,
-                                     "user",
-                                     "the user stopped the run",
-                                     {}})
-            .empty());
-  on(made_call("write", asked.arguments));
-  auto end = its_end(outcome::denied, 0);
-  end.attempts = 0;
-  end.err = error{errc::approval_denied, "dispatch",
-                  "denied by user: the user stopped the run"};
-  CHECK(on(end).empty());
-  on(events::failure{{errc::cancelled, "run", stopped_by_user, false, {}}});
-  events::run_finished over;
-  over.status = events::run_status::cancelled;
-  over.duration_ms = 1000;
-  CHECK(on(over) == "Stopped after 1.0s. 1 call was not begun.\n");
-}
-
 TEST_CASE("of a call that never began -v tells its arguments at its end") {
   told_run on{verbosity::verbose};
   auto call = made_call("write", "");
