@@ -146,7 +146,7 @@ bool is_cut_execution(runtime& rt, const storage::run_record& x) {
 int finish(runtime& rt, const storage::session_snapshot& of, resume_command x,
            const storage::run_record& left, interrupts& signals,
            room_wait& room, console& io) {
-  if (x.common.level != verbosity::quiet) io.say(cut_calls_of(rt, active, io));
+  if (x.common.level != verbosity::quiet) io.say(cut_calls_of(rt, left, io));
   auto keyboard = open_keyboard(false);
   if (keyboard && !x.choices.on_error && x.common.level != verbosity::quiet)
     x.choices.on_error = ask_about_cut_step(of, keyboard->get(), signals, io);
