@@ -55,8 +55,9 @@ bool live_view::wants_calls() const noexcept {
 bool live_view::ends_text(const event& x) const {
   const bool early = std::holds_alternative<events::tool_call>(x.body) &&
                      options_.level == verbosity::verbose;  // it has a line
+  // A plan is changed once the model has said what it had to say.
   return early || std::holds_alternative<events::approval_required>(x.body) ||
-         is_end(x);
+         std::holds_alternative<events::plan_updated>(x.body) || is_end(x);
 }
 
 /// A call that only reads begins while the model still writes: its text may go
