@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <ranges>
 
+#include "actors/core/always_table.hpp"
 #include "actors/core/approval_rules.hpp"
 #include "actors/core/command_doubt.hpp"
 #include "actors/core/command_table.hpp"
@@ -38,16 +39,6 @@ bool is_named_by_others(std::string_view command) {
          (row->what == runs::next || row->what == runs::script);
 }
 
-/// Whatever follows it, it runs nothing else, and writes and sets nothing.
-bool is_harmless(std::string_view command) {
-  return matches_any(
-      "echo : true false cd pwd ls dir cat head tail wc grep egrep fgrep which "
-      "whereis type basename dirname realpath readlink stat df du seq sleep "
-      "cut tr diff cmp comm nl fold md5sum sha1sum sha256sum uname whoami id "
-      "uptime free ps",
-      command);
-}
-
 /// Git writes what it shows to any file (`git log --output=x`), by the option
 /// or the beginning of one.
 bool tells_git_to_write(std::string_view line) {
@@ -63,35 +54,6 @@ bool tells_git_to_write(std::string_view line) {
     return !part.empty() && part.front().text == "git" &&
            std::ranges::any_of(part, is_output);
   });
-}
-
-/// Its first word names what it does; with others it is what is acted on, and
-/// the words behind it mean anything (`rm x *`, `curl URL *`, `cp x *`).
-bool has_subcommands(std::string_view command) {
-  return matches_any(
-      "git gh glab cargo rustup go npm pnpm yarn pip pip3 pipx uv "
-      "poetry "
-      "apt apt-get dnf yum zypper pacman apk brew snap flatpak systemctl "
-      "dotnet gem bundle mix composer terraform conda nix find rg",
-      command);
-}
-
-/// It runs what the files of the folder say (tests, rules of a build, scripts
-/// of a package), or what it gets from elsewhere.
-bool runs_the_folder(std::string_view command) {
-  return matches_any(
-      "make gmake ninja cmake ctest pytest cargo go npm pnpm yarn pip pip3 "
-      "pipx uv poetry dotnet gem bundle mix composer terraform conda nix",
-      command);
-}
-
-/// Among its words are texts, revisions and patterns, which are no places.
-bool takes_texts(std::string_view command) {
-  return matches_any("git gh glab find rg", command);
-}
-
-bool is_builder(std::string_view command) {
-  return matches_any("make gmake ninja ctest pytest", command);
 }
 
 /// Leads out of the folder somewhere: `/x`, `a/../../x`, `--to=~/x`. A place
@@ -228,11 +190,6 @@ std::string pattern_of_script(std::string_view plain) {
   return std::string{script} + " " + std::string{first} + " *";
 }
 
-/// And its second says only that the third does.
-bool is_runner(std::string_view subcommand) {
-  return matches_any("run run-script exec x dlx tool script", subcommand);
-}
-
 std::string pattern_of_command(std::string_view line) {
   const auto plain = plain_command(line);
   // A quoted word may hold anything, also a command.
@@ -261,6 +218,63 @@ std::string pattern_of_command(std::string_view line) {
   return is_harmless(first) ? std::string{first} + " *" : std::string{};
 }
 
+/// Between the patterns of commands that a line joins.
+constexpr std::string_view joint = " | ";
+
+std::vector<std::string_view> patterns_of(std::string_view joined) {
+  std::vector<std::string_view> out;
+  for (auto end = joined.find(joint); end != joined.npos;
+       end = joined.find(joint)) {
+    out.push_back(joined.substr(0, end));
+    joined.remove_prefix(end + joint.size());
+  }
+  out.push_back(joined);
+  return out;
+}
+
+std::string_view first_word(std::string_view command) {
+  return command.substr(0, command.find(' '));
+}
+
+/// Behind `cd` others are about another folder.
+bool keeps_its_folder(const std::vector<std::string>& commands) {
+  const auto changes = [](const auto& x) { return first_word(x) == "cd"; };
+  const auto harmless = [](const auto& x) {
+    return is_harmless(first_word(x));
+  };
+  return std::ranges::none_of(commands, changes) ||
+         std::ranges::all_of(commands, harmless);
+}
+
+std::string pattern_of_joined(std::string_view line) {
+  const auto commands = joined_commands(line);
+  std::vector<std::string> all;
+  for (const auto& x : commands) {
+    auto one = pattern_of_command(x);
+    // What it was bound to would be the content of several files.
+    if (one.empty() || !script_of_line(one).empty()) return {};
+    if (std::ranges::find(all, one) == all.end()) all.push_back(std::move(one));
+  }
+  if (!keeps_its_folder(commands)) return {};
+  std::string out;
+  for (const auto& x : all) out.append(out.empty() ? "" : joint).append(x);
+  // Else it is the pattern of one command, which says nothing of several.
+  return all.size() == 1 ? out.append(joint).append(all[0]) : out;
+}
+
+bool joined_match(std::string_view pattern, const rule_subject& subject) {
+  if (!subject.shell || !runs_only_itself(subject.text)) return false;
+  auto commands = joined_commands(subject.text);
+  if (commands.empty()) commands.push_back(subject.text);
+  const auto patterns = patterns_of(pattern);
+  return keeps_its_folder(commands) &&
+         std::ranges::all_of(commands, [&](const std::string& x) {
+           return std::ranges::any_of(patterns, [&](std::string_view one) {
+             return always_matches(one, {.text = x, .shell = true});
+           });
+         });
+}
+
 /// The folder of a file, the host of an address.
 std::string pattern_of_text(const std::string& text) {
   if (text.empty() || text.front() == '{') return {};
@@ -283,6 +297,8 @@ std::string always_pattern(const rule_subject& subject) {
   if (!subject.known) return {};
   auto pattern = subject.shell ? pattern_of_command(subject.text)
                                : pattern_of_text(subject.text);
+  if (subject.shell && pattern.empty())
+    pattern = pattern_of_joined(subject.text);
   // What is offered covers at least the call that it is offered for.
   return always_matches(pattern, subject) ? pattern : std::string{};
 }
@@ -294,6 +310,13 @@ std::string script_of_line(std::string_view line) {
 }
 
 std::string_view reach_of_pattern(std::string_view pattern) {
+  if (pattern.find(joint) != pattern.npos) {
+    std::string_view farthest;
+    for (const auto x : patterns_of(pattern))
+      if (const auto one = reach_of_pattern(x); one.size() > farthest.size())
+        farthest = one;
+    return farthest;
+  }
   if (!pattern.ends_with(" *")) return {};
   const auto command = pattern.substr(0, pattern.find(' '));
   if (!script_of_line(pattern).empty())
@@ -311,6 +334,18 @@ std::string words_of_pattern(std::string_view tool, std::string_view pattern) {
   const auto quoted = [](std::string_view x) {
     return std::string{"`"}.append(x).append("`");
   };
+  if (tool == "bash" && pattern.find(joint) != pattern.npos) {
+    std::string all;
+    const auto each = patterns_of(pattern);
+    for (std::size_t i = 0; i < each.size(); ++i) {
+      const auto x = each[i];
+      if (i == 1 && x == each[0]) break;
+      const auto* between = i == 0 ? "" : i + 1 < each.size() ? ", " : " and ";
+      all +=
+          between + quoted(x.ends_with(" *") ? x.substr(0, x.size() - 2) : x);
+    }
+    return "any " + all + " with plain words, alone or joined";
+  }
   const auto head = pattern.substr(0, pattern.size() - 1);
   if (pattern.ends_with(" *"))
     return "any " + quoted(head.substr(0, head.size() - 1)) +
@@ -325,6 +360,8 @@ std::string words_of_pattern(std::string_view tool, std::string_view pattern) {
 
 bool always_matches(std::string_view pattern, const rule_subject& subject) {
   if (pattern.empty()) return false;
+  if (pattern.find(joint) != pattern.npos)
+    return joined_match(pattern, subject);
   if (subject.shell && tells_git_to_write(subject.text)) return false;
   if (subject.shell && !runs_only_itself(subject.text)) return false;
   // Others let what follows mean anything.

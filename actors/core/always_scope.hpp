@@ -30,6 +30,12 @@ using riffle::always_scope;
 /// of the folder; nothing keeps what a test or a rule of a build does in there,
 /// so whoever is asked hears of it (`reach_of_pattern`).
 ///
+///     git log -3 | head   git log * | head *   (each alone, too)
+///
+/// The last, of commands that `|`, `&&`, `||` or `;` join, means all lines
+/// whose every command has one of these patterns. Behind `cd`, which changes
+/// what the others are about, only those that neither write nor run anything.
+///
 /// None for a command that has more than one reading or whose first word runs
 /// others, for a subject that is not known, and for one that holds a wildcard.
 std::string always_pattern(const rule_subject& subject);
@@ -40,10 +46,12 @@ std::string always_pattern(const rule_subject& subject);
 std::string script_of_line(std::string_view line);
 
 /// What a pattern covers, for a person: "any `git status` with plain words",
-/// "any write below docs/", "any edit of notes.md".
+/// "any `cat` and `head` with plain words, alone or joined", "any write below
+/// docs/", "any edit of notes.md".
 std::string words_of_pattern(std::string_view tool, std::string_view pattern);
 
 /// What else there is to know of that, without a full stop; empty: nothing.
+/// Of several commands that of the one that reaches farthest.
 std::string_view reach_of_pattern(std::string_view pattern);
 
 /// Whether `policy_of` would allow the call for a rule with this pattern; a

@@ -2,6 +2,7 @@
 #include "actors/core/plain_command.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace riffle::core {
@@ -91,6 +92,43 @@ std::string squeezed(std::string_view x) {
   return out;
 }
 
+/// Where the next operator between commands stands, if not at its end.
+std::size_t end_of_command(std::string_view line) {
+  char quote = 0;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (quote != 0) {
+      if (c == quote) quote = 0;
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+    } else if (c == ';' || c == '|') {
+      return i;
+    } else if (c == '&' && (i == 0 || line[i - 1] != '>')) {
+      return i;
+    }
+  }
+  return line.size();
+}
+
+/// Its errors go where its output goes, or nowhere: nothing is written.
+std::string_view without_errors(std::string_view command) {
+  constexpr std::array redirections = {std::string_view{" 2>&1"},
+                                       std::string_view{" 2>/dev/null"}};
+  const auto trim = [&] {
+    const auto begin =
+        std::min(command.find_first_not_of(blanks), command.size());
+    command.remove_prefix(begin);
+    command = command.substr(0, command.find_last_not_of(blanks) + 1);
+  };
+  trim();
+  for (const auto end : redirections)
+    if (command.ends_with(end)) {
+      command.remove_suffix(end.size());
+      trim();
+    }
+  return command;
+}
+
 std::string without_assignments(const std::string& x) {
   std::string_view rest = x;
   for (;;) {
@@ -112,6 +150,26 @@ std::optional<std::string> plain_command(std::string_view line) {
     out += word;
   }
   if (!all.plain() || out.empty()) return std::nullopt;
+  return out;
+}
+
+std::vector<std::string> joined_commands(std::string_view line) {
+  constexpr std::size_t most = 16;
+  const auto whole = line;
+  std::vector<std::string> out;
+  while (out.size() < most) {
+    const auto end = end_of_command(line);
+    const auto piece = without_errors(line.substr(0, end));
+    if (!plain_command(piece)) return {};
+    out.emplace_back(piece);
+    if (end == line.size()) break;
+    const bool twice = end + 1 < line.size() && line[end + 1] == line[end];
+    // In the background (`&`), with its errors (`|&`), of a `case` (`;;`).
+    if (twice ? line[end] == ';' : line[end] == '&') return {};
+    line.remove_prefix(end + (twice ? 2 : 1));
+    if (out.size() == most) return {};
+  }
+  if (out.size() < 2 && plain_command(whole)) out.clear();
   return out;
 }
 

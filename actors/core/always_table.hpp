@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What is known of commands by their names, for how far "always" may reach.
+
+#include <string_view>
+
+namespace riffle::core {
+
+/// Whatever follows it, it runs nothing else, and writes and sets nothing.
+bool is_harmless(std::string_view command);
+
+/// Its first word names what it does; with others it is what is acted on, and
+/// the words behind it mean anything (`rm x *`, `curl URL *`, `cp x *`).
+bool has_subcommands(std::string_view command);
+
+/// It runs what the files of the folder say (tests, rules of a build, scripts
+/// of a package), or what it gets from elsewhere.
+bool runs_the_folder(std::string_view command);
+
+/// Among its words are texts, revisions and patterns, which are no places.
+bool takes_texts(std::string_view command);
+
+bool is_builder(std::string_view command);
+
+/// And its second says only that the third does.
+bool is_runner(std::string_view subcommand);
+
+}  // namespace riffle::core

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// "Always" for lines that join commands.
+#include <string>
+
+#include "actors/core/always_scope.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using core::always_matches;
+using core::always_pattern;
+
+namespace {
+
+rule_subject command(const std::string& text) {
+  return {.text = text, .shell = true};
+}
+
+/// Lines that do more than their plain commands say, or do not say what.
+const char* const hostile[] = {
+    "cat a | sh",
+    "cat a | xargs rm",
+    "cat a | tee b",
+    "cat a | python3 x.py",
+    "cat a | ./x",
+    "cat a > b",
+    "cat a | head > b",
+    "cat a >> b; head a",
+    "cat < a | head",
+    "cat <<x | head",
+    "cat <(rm x) | head",
+    "cat a 2> b | head",
+    "cat a 2>&1b | head",
+    "cat a 1>&2 | head",
+    "cat a &> b | head",
+    "cat a >& b | head",
+    "cat a & head b",
+    "cat a |& head",
+    "cat a ;; head b",
+    "cat a &&& head b",
+    "cat a | head &",
+    "cat a | | head",
+    "| cat a",
+    "cat a |",
+    "cat a\nhead b",
+    "cat a | head\nrm x",
+    "cat $(rm x) | head",
+    "cat `rm x` | head",
+    "cat $x | head",
+    "cat a* | head",
+    "cat {a,b} | head",
+    "cat ~/a | head",
+    "cat \"$x\" | head",
+    "cat \"a\" \\| head; rm x",
+    "x=1; cat a",
+    "PATH=. cat a | head",
+    "cat a | PATH=. head",
+    "if true; then cat a; fi",
+    "for x in a; do cat b; done",
+    "while true; do cat a; done",
+    "! cat a | head",
+    "time cat a | head",
+    "{ cat a; } | head",
+    "(cat a) | head",
+    "cat() { rm x; }; cat a",
+    "alias cat=rm; cat a",
+    "eval cat a | head",
+    "exec cat a | head",
+    "cat a | env head",
+    "cat a | command head",
+    "cat a; rm x",
+    "cat a && rm x | head",
+    "rm x || cat a",
+    "git log --output=x | head",
+    "git log -ox | head",
+    "cat 'a | head",
+    "cat a # | head",
+};
+
+}  // namespace
+
+TEST_CASE("of a line that joins commands the pattern has one of each") {
+  const auto offers = [](const std::string& line, const std::string& pattern) {
+    CAPTURE(line);
+    CHECK(always_pattern(command(line)) == pattern);
+    CHECK(always_matches(pattern, command(line)));
+  };
+  offers("cat README.md | head -5", "cat * | head *");
+  offers("git status && git diff", "git status * | git diff *");
+  offers("git log -3 2>&1|head", "git log * | head *");
+  offers("cd actors && ls -la; pwd", "cd * | ls * | pwd *");
+  offers("make -j2 test 2>&1 | tail -5", "make * | tail *");
+  offers("ls a || ls b", "ls * | ls *");
+  offers("make 2>&1", "make * | make *");
+  offers("grep -n x a.txt 2>/dev/null | wc -l", "grep * | wc *");
+  offers("echo one; echo two", "echo * | echo *");
+}
+
+TEST_CASE("nothing that is more than plain commands has such a pattern") {
+  for (const auto* line : hostile) {
+    CAPTURE(line);
+    CHECK(always_pattern(command(line)).empty());
+  }
+  // Behind `cd` a build is another folder's.
+  for (const auto* line :
+       {"cd x && make", "make; cd ..; make", "cd x; git status"})
+    CHECK(always_pattern(command(line)).empty());
+  std::string many = "ls";
+  for (int i = 0; i < 15; ++i) many += "; ls";
+  CHECK_FALSE(always_pattern(command(many)).empty());
+  CHECK(always_pattern(command(many + "; ls")).empty());
+}
+
+TEST_CASE("a joined pattern covers its commands, and no line with others") {
+  const std::string all = "cat * | head * | git log * | true * | cd * | make *";
+  for (const auto* line :
+       {"cat x", "head -3 y", "cat x | head", "head x && cat y; cat z",
+        "git log -3 | head -1", "cat x || true", "cd sub && cat x | head",
+        "make -j2 2>&1 | head"}) {
+    CAPTURE(line);
+    CHECK(always_matches(all, command(line)));
+  }
+  for (const auto* line :
+       {"tail x", "cat x | tail", "cat x | head; tail y", "git status | head",
+        "make -f x | head", "cd sub && make", "git log ../.. | head"}) {
+    CAPTURE(line);
+    CHECK_FALSE(always_matches(all, command(line)));
+  }
+  for (const auto* line : hostile) {
+    CAPTURE(line);
+    CHECK_FALSE(always_matches(all, command(line)));
+  }
+  // The pattern of one command says nothing of several.
+  CHECK_FALSE(always_matches("cat *", command("cat x; cat y")));
+  // Nor is what a file's rules name a line of commands.
+  CHECK_FALSE(always_matches("cat * | head *", {.text = "cat x"}));
+}
+
+TEST_CASE("a joined pattern is told as what it covers") {
+  using core::words_of_pattern;
+  CHECK(words_of_pattern("bash", "cat * | head *") ==
+        "any `cat` and `head` with plain words, alone or joined");
+  CHECK(words_of_pattern("bash", "cat * | wc * | head *") ==
+        "any `cat`, `wc` and `head` with plain words, alone or joined");
+  CHECK(words_of_pattern("bash", "ls * | ls *") ==
+        "any `ls` with plain words, alone or joined");
+  CHECK(core::reach_of_pattern("cat * | head *").empty());
+  CHECK(core::reach_of_pattern("make * | tail *") ==
+        core::reach_of_pattern("make *"));
+  CHECK(core::script_of_line("make * | tail *").empty());
+}
