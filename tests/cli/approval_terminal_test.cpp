@@ -241,7 +241,7 @@ TEST_CASE("another process decides while a question stands there") {
       at.folder.path(), {"proposals", "deny", id, "--reason", "not now"}, 200};
   CHECK(deny.finish() == 0);
   CHECK(has_text(deny.written(), "is denied by user"));
-  REQUIRE(riffle.read_next("✗ denied: you said no: not now"));
+  REQUIRE(riffle.read_next("✗ denied elsewhere: not now"));
   REQUIRE(riffle.read_next("second.md"));
   REQUIRE(riffle.read_next(prompt));
   terminal_program late{at.folder.path(), {"proposals", "approve", id}, 200};
