@@ -63,8 +63,8 @@ TEST_CASE("what a pattern lets run beside its words is said at the question") {
 TEST_CASE("where lines are read that is said, and what is no answer, too") {
   approval_dialog x{a_call(), {.columns = 60, .rows = 40, .plain = true}};
   CHECK(x.prompt() ==
-        "Run it? (a letter and Enter) [y]es, [n]o, [e]dit, [a]lways, [v]iew, "
-        "[s]top, [?] > ");
+        "Run it? (a letter and Enter)\n"
+        "[y]es, [n]o, [e]dit, [a]lways, [v]iew, [s]top, [?] > ");
   CHECK_THAT(x.on_line("ys").show, Contains("That is no answer: one of y, "));
   CHECK(x.on_line("").show.empty());
 }

@@ -155,7 +155,7 @@ std::string approval_dialog::prompt() const {
                 (is_others()    ? " with the changed arguments"
                  : is_changed() ? " with your arguments"
                                 : "") +
-                "? " + (options_.plain ? "(a letter and Enter) " : "") +
+                "? " + (options_.plain ? "(a letter and Enter)\n" : "") +
                 "[y]es, [n]o, [e]dit, [a]lways, [v]iew, [s]top" +
                 (options_.stops == "the run" ? "" : " " + options_.stops) +
                 ", [?] > ";
