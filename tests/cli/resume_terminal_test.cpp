@@ -109,5 +109,4 @@ text = "End."
   CHECK(again.written().find("[TOOL] write: notes.md (+1 -0)") !=
         std::string::npos);
   CHECK(again.written().find("[APPROVAL]") == std::string::npos);
-  CHECK(again.written().find("Go on: riffle run -c") != std::string::npos);
 }

@@ -12,7 +12,6 @@
 #include "runtime/cli/commands/run_configuration.hpp"
 #include "runtime/cli/commands/unfinished.hpp"
 #include "runtime/cli/commands/volley.hpp"
-#include "runtime/cli/commands/watch.hpp"
 #include "runtime/cli/commands/watch_plan.hpp"
 #include "runtime/cli/terminal/approval_prompt.hpp"
 #include "runtime/cli/terminal/choose.hpp"
@@ -172,7 +171,6 @@ int finish(runtime& rt, const storage::session_snapshot& of, resume_command x,
   if (!resumed) return report(resumed.error(), io);
   const int status = watch_any({rt, *resumed, std::move(keyboard)}, x.common,
                                x.show, signals, room, io);
-  if (!left.id.value.starts_with("plan_")) tell_next(x.common, io);
   return status == completed && is_cut_execution(rt, left) ? failed : status;
 }
 

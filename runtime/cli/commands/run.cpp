@@ -31,6 +31,15 @@ expected<run_request> request_for(const run_command& x, console& io) {
   return out;
 }
 
+/// For a person only.
+void tell(const std::string& text, const common_options& options, console& io) {
+  const bool person = options.output == output_kind::text &&
+                      options.level != verbosity::quiet && io.err.is_terminal();
+  if (!person) return;
+  io.err.write(use_color(options, io.err) ? "\x1b[2m" + text + "\x1b[0m\n"
+                                          : text + "\n");
+}
+
 next_work work_of(const run_command& x, const config::config& settings,
                   const std::string& task) {
   return {.common = x.common,
@@ -86,7 +95,8 @@ int execute(const run_command& x, console& io) {
   if (!started) return not_started(started.error(), *settings, io);
   const int status = watch({*rt, *started, std::move(keyboard)}, x.common,
                            x.show, signals, room, io);
-  tell_next(x.common, io);
+  // The screen has just shown what came of it.
+  tell("Go on: riffle run -c \"…\", or riffle -c", x.common, io);
   return status;
 }
 

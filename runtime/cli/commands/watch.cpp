@@ -241,13 +241,4 @@ int watch(watched_run x, const common_options& options, show_options show,
   return final_status(output, shown.unasked(), io);
 }
 
-void tell_next(const common_options& options, console& io) {
-  const bool person = options.output == output_kind::text &&
-                      options.level != verbosity::quiet && io.err.is_terminal();
-  if (!person) return;
-  const std::string text = "Go on: riffle run -c \"…\", or riffle -c";
-  io.err.write(use_color(options, io.err) ? "\x1b[2m" + text + "\x1b[0m\n"
-                                          : text + "\n");
-}
-
 }  // namespace riffle::cli

@@ -32,8 +32,4 @@ struct watched_run {
 int watch(watched_run x, const common_options& options, show_options show,
           interrupts& signals, room_wait& room, console& io);
 
-/// How to go on behind a run whose end the screen has just shown: for a person
-/// only.
-void tell_next(const common_options& options, console& io);
-
 }  // namespace riffle::cli
