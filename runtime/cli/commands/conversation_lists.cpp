@@ -44,6 +44,17 @@ asking_sessions find_asking(runtime& rt) {
   return out;
 }
 
+/// Nobody looks for one task of many, or one step, without saying so; where
+/// there is nothing else they are all there is.
+std::vector<session_summary> begun_alone(std::vector<session_summary> all) {
+  std::erase_if(all, [](const session_summary& x) { return x.runs == 0; });
+  auto alone = all;
+  std::erase_if(alone, [](const session_summary& x) {
+    return !volley_of(x.last).empty() || !plan_of(x.last).empty();
+  });
+  return alone.empty() ? all : alone;
+}
+
 }  // namespace
 
 void conversation::show_sessions() {
@@ -72,7 +83,7 @@ void conversation::resume(const std::string& named, interrupts& signals) {
     return go_on_with(whole, signals);
   const auto all = rt_->find_sessions({});
   if (!all) return complain(all.error());
-  if (named.empty()) return offer_sessions(*all, signals);
+  if (named.empty()) return offer_sessions(begun_alone(*all), signals);
   std::vector<session_id> ids;
   for (const auto& x : *all) ids.push_back(x.id);
   if (const auto found = service::match_id(named, ids))
@@ -130,8 +141,7 @@ void conversation::offer_sessions(const std::vector<session_summary>& all,
   std::vector<session_summary> offered;
   for (const bool anywhere : {false, true})
     for (const auto& x : all)
-      if (x.runs > 0 && x.id != session_ && volley_of(x.last).empty() &&
-          plan_of(x.last).empty() && (folder_of(x.last) != here) == anywhere)
+      if (x.id != session_ && (folder_of(x.last) != here) == anywhere)
         offered.push_back(x);
   if (offered.empty()) return note("There is no other session yet.");
   std::vector<std::string> rows;

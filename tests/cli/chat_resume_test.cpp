@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// Which sessions "/resume" finds, and what "/sessions" says of this one.
+#include <string>
+#include <vector>
+
+#include "tests/cli/terminal_program.hpp"
+#include "tests/config/temp_folder.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/skip.hpp"
+
+using riffle::testing::temp_folder;
+using riffle::testing::terminal_program;
+
+namespace {
+
+constexpr auto at_prompt = "\x1b[?2004h";
+
+struct place {
+  place() {
+    folder.write("s.toml",
+                 "[[steps]]\nchunk = 999\ntext = \"You said: {{task}}\"\n");
+    folder.write("riffle.toml",
+                 "[runtime]\ndata_dir = \"data\"\n"
+                 "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
+                 "script = \"s.toml\"\n");
+  }
+  void run(std::vector<std::string> tasks) const {
+    tasks.insert(tasks.begin(), {"run", "--no-color"});
+    terminal_program at{folder.path(), tasks, 110};
+    const int status = at.finish();
+    INFO(at.written());
+    REQUIRE(status == 0);
+  }
+  temp_folder folder;
+};
+
+void say(terminal_program& at, const std::string& line,
+         const std::string& answer) {
+  CAPTURE(line);
+  REQUIRE(at.read_next(at_prompt));
+  at.type(line + "\r");
+  INFO(at.written());
+  REQUIRE(at.read_next(answer));
+}
+
+int leave(terminal_program& at) {
+  at.type("/quit\r");
+  return at.finish();
+}
+
+}  // namespace
+
+TEST_CASE("/resume finds tasks of a volley by words of them") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const place here;
+  here.run({"Check alpha", "Check beta", "Look at gamma"});
+  terminal_program at{here.folder.path(), {"chat", "--no-color"}, 110};
+  SECTION("several: they are shown to choose from, and no other") {
+    say(at, "/resume check", "Go on with which session?");
+    REQUIRE(at.read_next("Esc: none"));
+    const auto list = at.written().substr(at.written().rfind("Go on with"));
+    CAPTURE(list);
+    CHECK(list.find("Check alpha") != std::string::npos);
+    CHECK(list.find("Check beta") != std::string::npos);
+    CHECK(list.find("gamma") == std::string::npos);
+    at.type("\r");
+    REQUIRE(at.read_next("You said: Check "));
+  }
+  SECTION("one: it goes on") { say(at, "/resume gam", "> Look at gamma"); }
+  SECTION("where there is nothing else they are what is offered") {
+    say(at, "/resume", "Go on with which session?");
+    REQUIRE(at.read_next("Check alpha"));
+    REQUIRE(at.read_next("Esc: none"));
+    at.type("\x1b");
+    REQUIRE(at.read_next("this session goes on"));
+  }
+  REQUIRE(at.read_next(at_prompt));
+  CHECK(leave(at) == 0);
+}
+
+TEST_CASE("without words /resume offers what was begun by itself") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const place here;
+  here.run({"Check alpha", "Check beta"});
+  here.run({"Write a poem"});
+  terminal_program at{here.folder.path(), {"chat", "--no-color"}, 110};
+  say(at, "/resume", "Go on with which session?");
+  REQUIRE(at.read_next("Write a poem"));
+  REQUIRE(at.read_next("Esc: none"));
+  CHECK(at.written().find("Check") == std::string::npos);
+  at.type("\x1b");
+  REQUIRE(at.read_next("this session goes on"));
+  REQUIRE(at.read_next(at_prompt));
+  CHECK(leave(at) == 0);
+}
