@@ -17,6 +17,7 @@ using riffle::testing::terminal_program;
 namespace {
 
 constexpr auto question = "[?] > ";
+constexpr auto at_prompt = "\x1b[?2004h";
 
 struct place {
   place(const std::string& bash, const std::string& steps) {
@@ -133,5 +134,50 @@ arguments = { path = "n2", content = "x" }
   at.type("go\r");
   REQUIRE(at.read_next("It is done."));
   CHECK_FALSE(here.has("n2"));
+  CHECK(leave(at) == 0);
+}
+
+TEST_CASE("/approve names what is allowed for always, and ask takes it back") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const place here{R"(approval = "ask")", R"toml(
+[[steps]]
+[[steps.calls]]
+tool = "bash"
+arguments = { command = "touch made" }
+[[steps.calls]]
+tool = "write"
+arguments = { path = "n1", content = "x" }
+)toml"};
+  terminal_program at{here.folder.path(), {"chat", "--no-color"}, 110};
+  REQUIRE(at.read_next("/help shows"));
+  at.type("go\r");
+  for (const auto* scope : {"t", "T"}) {
+    REQUIRE(at.read_next(question));
+    at.answer("a");
+    REQUIRE(at.read_next("Which?"));
+    at.answer(scope);
+    REQUIRE(at.read_next("From now on without a question: every call"));
+  }
+  REQUIRE(at.read_next("It is done."));
+  REQUIRE(at.read_next(at_prompt));
+  at.type("/approve\r");
+  REQUIRE(at.read_next("but not about what you allowed for always:"));
+  REQUIRE(at.read_next("bash: every call, in this session"));
+  REQUIRE(at.read_next("write: every call, in every session of this folder"));
+  REQUIRE(at.read_next("always --revoke prop_"));
+  REQUIRE(at.read_next("/approve ask takes back"));
+  REQUIRE(at.read_next(at_prompt));
+  at.type("/approve ask\r");
+  REQUIRE(at.read_next("Taken back"));
+  REQUIRE(at.read_next("bash: every call"));
+  REQUIRE(at.read_next("but not about what you allowed for always:"));
+  REQUIRE(at.read_next("write: every call"));
+  REQUIRE(at.read_next(at_prompt));
+  at.type("go\r");
+  REQUIRE(at.read_next(question));
+  at.answer("y");
+  REQUIRE(at.read_next("It is done."));
+  REQUIRE(at.read_next(at_prompt));
   CHECK(leave(at) == 0);
 }

@@ -133,6 +133,7 @@ class conversation {
   void choose_agent(const std::string& name);
   void choose_approval(const std::string& who);
   void show_approval();
+  void tell_allowed(bool ends);
   [[nodiscard]] approve who_decides() const {
     return options_.choices.approval.value_or(approve::ask);
   }

@@ -207,46 +207,6 @@ void conversation::choose_agent(const std::string& name) {
   note("agent " + name);
 }
 
-void conversation::choose_approval(const std::string& who) {
-  auto& choice = options_.choices.approval;
-  if (who == "all")
-    choice = approve::all;
-  else if (who == "none")
-    choice = approve::none;
-  else if (who == "ask")
-    choice = approve::ask;
-  else if (!who.empty())
-    return note("/approve ask, all or none");
-  show_approval();
-  const auto now = who_decides();
-  note(now == approve::all
-           ? "From here calls run without a question; what a deny rule of the "
-             "configuration keeps back stays denied. /approve ask ends it."
-       : now == approve::none
-           ? "From here calls that need your approval are denied. /approve ask "
-             "ends it."
-           : "You are asked about calls as the configuration has it.");
-  const auto allowed = works_ && asks_ && now == approve::none
-                           ? rt_->grants(session_)
-                           : std::vector<grant_record>{};
-  if (allowed && !allowed->empty())
-    note(
-        "What you allowed for always still runs in this run, without a "
-        "question; Ctrl-C stops it.");
-  if (works_ && !asks_)
-    note(
-        "The run that works now goes on as it began; this holds from your "
-        "next task on.");
-}
-
-/// Nobody is to forget it.
-void conversation::show_approval() {
-  const auto now = who_decides();
-  prompt_.remind(now == approve::all    ? "approves all"
-                 : now == approve::none ? "approves none"
-                                        : "");
-}
-
 void conversation::plan() {
   const auto whole = snapshot();
   if (!whole || whole->runs.empty() || whole->runs.back().plan.empty())

@@ -132,7 +132,7 @@ std::string whole_text(const service::proposal_view& view, wall_time now) {
   return out;
 }
 
-std::string grant_text(const storage::grant_record& x, wall_time now) {
+std::string covered_text(const storage::grant_record& x) {
   std::string covers;
   switch (x.scope) {
     case always_scope::tool: covers = "every call"; break;
@@ -141,8 +141,12 @@ std::string grant_text(const storage::grant_record& x, wall_time now) {
       break;
     default: covers = "this very call, " + this_call(x); break;
   }
-  return safe_line(x.proposal.value, 64) + "  " + safe_line(x.tool, 64) + ": " +
-         covers + "  (by " + safe_line(x.by, 64) + ", " + ago(x.at, now) +
+  return safe_line(x.tool, 64) + ": " + covers;
+}
+
+std::string grant_text(const storage::grant_record& x, wall_time now) {
+  return safe_line(x.proposal.value, 64) + "  " + covered_text(x) + "  (by " +
+         safe_line(x.by, 64) + ", " + ago(x.at, now) +
          (x.session.value.empty()
               ? ", every session"
               : ", session " + safe_line(short_id(x.session.value), 64)) +

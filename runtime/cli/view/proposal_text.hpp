@@ -19,6 +19,9 @@ std::string summary_text(const service::proposal_view& x, wall_time now,
 /// All of it: what would be done, why, until when, what was decided.
 std::string whole_text(const service::proposal_view& x, wall_time now);
 
+/// "bash: every call": what was approved once and for all.
+std::string covered_text(const storage::grant_record& x);
+
 /// A line about what was approved once and for all.
 std::string grant_text(const storage::grant_record& x, wall_time now);
 
