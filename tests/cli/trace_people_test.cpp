@@ -140,7 +140,7 @@ TEST_CASE(
   yes.how = events::proposal_outcome::approved;
   yes.by = "user";
   x.body = yes;
-  CHECK(traces.on(x).find("write \\u{65e5}.md: approved by user") !=
+  CHECK(traces.on(x).find("write \\u{65e5}.md: approved elsewhere") !=
         std::string::npos);
   auto end = its_end(outcome::ok, 100);
   end.tool = "write";

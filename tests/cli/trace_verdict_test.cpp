@@ -42,15 +42,16 @@ TEST_CASE("a verdict names what runs, in the room that there is") {
   lines_of on;
   on.traces.set_columns(200);
   on(wanted);
-  CHECK(on(resolved) == "[APPROVAL] bash " + command + ": approved by user\n");
+  CHECK(on(resolved) ==
+        "[APPROVAL] bash " + command + ": approved elsewhere\n");
   on.traces.set_columns(60);
   on(wanted);
   const auto narrow = on(resolved);
   CHECK(narrow.size() <= 62);  // "…" has three bytes
-  CHECK(narrow.ends_with("…: approved by user\n"));
+  CHECK(narrow.ends_with("…: approved elsewhere\n"));
   on(wanted);
   resolved.arguments = R"({"command":"ls"})";
-  CHECK(on(resolved) == "[APPROVAL] bash ls: approved by user, as changed\n");
+  CHECK(on(resolved) == "[APPROVAL] bash ls: approved elsewhere, as changed\n");
 }
 
 TEST_CASE("of what was approved here the line of its call says enough") {
@@ -71,7 +72,7 @@ TEST_CASE("of what was approved here the line of its call says enough") {
   // Another one, which somebody else approved.
   wanted.proposal = resolved.proposal = {"prop_2"};
   on(wanted);
-  CHECK(on(resolved) == "[APPROVAL] bash ls: approved by user\n");
+  CHECK(on(resolved) == "[APPROVAL] bash ls: approved elsewhere\n");
   wanted.proposal = resolved.proposal = {"prop_3"};
   on(wanted);
   on.traces.decided_here(wanted.proposal);
@@ -151,7 +152,7 @@ TEST_CASE("below its question an answer repeats nothing of it") {
   const auto whole = "[CALL] bash {\"command\":\"touch a\"}\n";
   on(wanted);
   on.traces.stands_asked(wanted.proposal, {});
-  CHECK(on(resolved) == "[APPROVAL] bash: approved by user\n");
+  CHECK(on(resolved) == "[APPROVAL] bash: approved elsewhere\n");
   CHECK(on(call).empty());
   // What was not asked about is told.
   CHECK(on(call) == whole);
@@ -160,12 +161,12 @@ TEST_CASE("below its question an answer repeats nothing of it") {
   on.traces.stands_asked(wanted.proposal, {});
   resolved.arguments = R"({"command":"touch b"})";
   CHECK(on(resolved) ==
-        "[APPROVAL] bash touch b: approved by user, as changed\n");
+        "[APPROVAL] bash touch b: approved elsewhere, as changed\n");
   CHECK(on(call) == whole);
   // The question stood in another terminal.
   resolved.arguments.clear();
   on(wanted);
-  CHECK(on(resolved) == "[APPROVAL] bash touch a: approved by user\n");
+  CHECK(on(resolved) == "[APPROVAL] bash touch a: approved elsewhere\n");
   CHECK(on(call) == whole);
 }
 
@@ -226,14 +227,14 @@ TEST_CASE("what its question has shown stands below it no second time") {
     on(wanted);
     on.traces.stands_asked(wanted.proposal, "+y\n+z\n");
     CHECK(on(resolved) ==
-          "[APPROVAL] write: approved by user\n"
+          "[APPROVAL] write: approved elsewhere\n"
           "    … what the question had no room for:\n    +y\n    +z\n");
     CHECK(on(call).empty());
     CHECK(on(result) == end);
     lines_of few;
     few(wanted);
     few.traces.stands_asked(wanted.proposal, "+y\n");
-    CHECK(few(resolved) == "[APPROVAL] write: approved by user\n");
+    CHECK(few(resolved) == "[APPROVAL] write: approved elsewhere\n");
   }
   SECTION("what nobody was asked about is told") {
     CHECK(on(call) == whole);

@@ -289,9 +289,9 @@ TEST_CASE("what came of a question names the call, also without its line") {
   resolved.how = events::proposal_outcome::approved;
   resolved.proposal = wanted.proposal;
   resolved.by = "user";
-  CHECK(on(resolved) == "[APPROVAL] write notes^[.md: approved by user\n");
+  CHECK(on(resolved) == "[APPROVAL] write notes^[.md: approved elsewhere\n");
   // Of a question that was not seen nothing more is known.
-  CHECK(on(resolved) == "[APPROVAL] approved by user\n");
+  CHECK(on(resolved) == "[APPROVAL] approved elsewhere\n");
 }
 
 TEST_CASE("why a call was denied is said once") {

@@ -248,6 +248,10 @@ int tell(const proposals_command& x, const decided& done,
   const bool text = x.common.output == output_kind::text;
   if (text && x.common.level != verbosity::quiet)
     io.complain(verdict_text(done, x.id, rt));
+  const bool now = done.verdict == decision_verdict::accepted && done.now;
+  const auto always = now ? always_text(*done.now) : std::string{};
+  if (text && !always.empty() && x.common.level != verbosity::quiet)
+    io.complain(always);
   if (done.started) {
     if (!elsewhere.empty() && x.common.level != verbosity::quiet)
       io.complain("it is executed in " + elsewhere + ", where it was proposed");

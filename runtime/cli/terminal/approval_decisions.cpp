@@ -8,6 +8,7 @@
 #include "runtime/cli/terminal/approval_prompt.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/wrap_lines.hpp"
+#include "runtime/cli/view/proposal_text.hpp"
 #include "tools/registry.hpp"
 
 namespace riffle::cli {
@@ -123,10 +124,17 @@ void approval_prompt::close_if_decided() {
     if (found->reason == withdrawn) return close("");
     if (is_asked_again(found->reason)) return close_outdated(said);
   }
+  if (found->how == events::proposal_outcome::cancelled)
+    return close("Decided elsewhere: " + text_of(*found));
   // Its event says how.
-  close(found->how == events::proposal_outcome::cancelled
-            ? "Decided elsewhere: " + text_of(*found)
-            : said);
+  const auto allowed = allowed_by(*now_known);
+  close(said + (said.empty() || allowed.empty() ? "" : "\n") + allowed);
+}
+
+std::string approval_prompt::allowed_by(
+    const storage::proposal_state& x) const {
+  if (!x.decided || x.decided->at < since_) return {};
+  return always_text(x);
 }
 
 /// The first that waits, if the journal knows it.

@@ -11,6 +11,7 @@
 #include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/approval_picture.hpp"
+#include "runtime/cli/view/proposal_text.hpp"
 
 namespace riffle::cli {
 
@@ -130,12 +131,7 @@ std::string approval_dialog::pattern_reach() const {
 }
 
 std::string approval_dialog::granted(always_scope scope, bool kept) const {
-  const auto what = scope == always_scope::call ? "this very call"
-                    : scope == always_scope::pattern
-                        ? pattern_words()
-                        : "every call of " + safe_line(about_.tool, 64);
-  return "From now on without a question: " + what +
-         (kept ? ", in every session of this folder" : ", in this session");
+  return always_text(about_.tool, about_.pattern, scope, kept);
 }
 
 bool approval_dialog::leave_part() {

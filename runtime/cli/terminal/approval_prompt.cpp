@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "actors/tools/proposal_texts.hpp"
+#include "runtime/base/clock.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/suspension.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
@@ -42,7 +43,9 @@ std::optional<unique_fd> open_keyboard(bool stdin_is_task) {
 }
 
 approval_prompt::approval_prompt(unique_fd keyboard, surroundings around)
-    : keyboard_{std::move(keyboard)}, around_{std::move(around)} {}
+    : keyboard_{std::move(keyboard)},
+      around_{std::move(around)},
+      since_{system_wall_time()} {}
 
 void approval_prompt::on(const event& x) {
   if (const auto* asked = std::get_if<events::approval_required>(&x.body))
@@ -63,6 +66,9 @@ void approval_prompt::on(const event& x) {
   if (open_ && open_->id() == answered->proposal) {
     const auto said = keep_part(answered->how, answered->reason);
     if (!said.empty() && answered->reason != withdrawn) say(said + "\n");
+    if (const auto now_known = known())
+      if (const auto allowed = allowed_by(*now_known); !allowed.empty())
+        say(allowed + "\n");
     open_.reset();
     if (around_.typing != nullptr) around_.typing->beside_question();
   }
@@ -186,8 +192,11 @@ void approval_prompt::look(std::chrono::milliseconds limit) {
     const auto is_settled = [&](const storage::proposal_record& x) {
       return !none && (is_covered(x) || is_answered(x));
     };
-    if (found && (found->decided || is_settled(found->what)))
+    if (found && (found->decided || is_settled(found->what))) {
+      if (const auto allowed = allowed_by(*found); !allowed.empty())
+        say(allowed + "\n");
       return waiting_.pop_front();
+    }
   }
   if (decided_for_all()) return;
   if (!open_) ask();

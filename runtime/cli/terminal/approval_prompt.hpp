@@ -135,6 +135,8 @@ class approval_prompt {
   void look_whether_outdated();
   [[nodiscard]] std::optional<file_mark> file_mark_now() const;
   [[nodiscard]] std::optional<storage::proposal_state> known();
+  /// What somebody elsewhere has allowed by his answer, from then on.
+  [[nodiscard]] std::string allowed_by(const storage::proposal_state& x) const;
   bool is_covered(const storage::proposal_record& what);
   bool decided_for_all();
   void keep_answer();
@@ -212,6 +214,7 @@ class approval_prompt {
   std::string typed_;  ///< of a line that has not ended
   std::chrono::steady_clock::time_point checked_{};
   std::uint32_t unanswered_ = 0;
+  wall_time since_;                         ///< older answers are no news
   int continued_ = 0;                       ///< see `times_continued`
   std::optional<time_point> escape_at_;     ///< an ESC came, and nothing else
   std::optional<time_point> completed_at_;  ///< the last Tab that did so

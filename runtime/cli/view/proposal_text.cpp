@@ -144,6 +144,22 @@ std::string covered_text(const storage::grant_record& x) {
   return safe_line(x.tool, 64) + ": " + covers;
 }
 
+std::string always_text(const std::string& tool, const std::string& pattern,
+                        always_scope scope, bool kept) {
+  const auto what = scope == always_scope::call ? "this very call"
+                    : scope == always_scope::pattern
+                        ? safe_line(core::words_of_pattern(tool, pattern), 200)
+                        : "every call of " + safe_line(tool, 64);
+  return "From now on without a question: " + what +
+         (kept ? ", in every session of this folder" : ", in this session");
+}
+
+std::string always_text(const storage::proposal_state& x) {
+  if (!x.decided || !storage::grant_of(x.what, *x.decided)) return {};
+  return always_text(x.what.tool, x.what.pattern, x.decided->always,
+                     x.decided->kept);
+}
+
 std::string grant_text(const storage::grant_record& x, wall_time now) {
   return safe_line(x.proposal.value, 64) + "  " + covered_text(x) + "  (by " +
          safe_line(x.by, 64) + ", " + ago(x.at, now) +

@@ -22,6 +22,12 @@ std::string whole_text(const service::proposal_view& x, wall_time now);
 /// "bash: every call": what was approved once and for all.
 std::string covered_text(const storage::grant_record& x);
 
+/// What an approval allows from then on; empty: nothing.
+std::string always_text(const storage::proposal_state& x);
+/// The same of what was chosen at a question.
+std::string always_text(const std::string& tool, const std::string& pattern,
+                        always_scope scope, bool kept);
+
 /// A line about what was approved once and for all.
 std::string grant_text(const storage::grant_record& x, wall_time now);
 

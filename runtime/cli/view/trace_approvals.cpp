@@ -59,7 +59,9 @@ std::string trace_writer::on(const events::approval_resolved& x, wall_time) {
   if (x.by == "--approve all" || x.by == "/approve all") return rest;
   // The same for what was allowed once and for all.
   if (x.by.starts_with("always (") && !verbose()) return {};
-  auto out = std::string{to_string(x.how)} + " by " + safe_line(x.by, 64);
+  auto out =
+      std::string{to_string(x.how)} +
+      (x.by == by_user && !here ? " elsewhere" : " by " + safe_line(x.by, 64));
   if (!x.arguments.empty()) out += ", as changed";
   if (!x.reason.empty()) out += ": " + safe_line(x.reason, longest_reason);
   if (!about) return tag("APPROVAL") + out + "\n";
