@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string>
 
+#include "tests/cli/terminal_picture.hpp"
 #include "tests/cli/terminal_program.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
@@ -12,6 +13,7 @@
 
 using riffle::testing::scoped_env;
 using riffle::testing::temp_folder;
+using riffle::testing::terminal_picture;
 using riffle::testing::terminal_program;
 
 namespace {
@@ -97,9 +99,9 @@ text = "End."
   terminal_program riffle{at.folder.path(), {"run", "--no-color", "go"}, 100};
   REQUIRE(riffle.read_next(its_prompt));
   riffle.answer("e");
-  REQUIRE(riffle.read_next("has changed since you opened it"));
   REQUIRE(riffle.read_next("-2"));
   REQUIRE(riffle.read_next("+mine"));
+  REQUIRE(riffle.read_next("has changed since you opened it"));
   REQUIRE(riffle.read_next(its_prompt));
   riffle.answer("y");
   CHECK(riffle.finish() == 0);
@@ -134,4 +136,42 @@ text = "End."
   riffle.answer("s");
   CHECK(riffle.finish() == 130);
   CHECK(at.text_of("notes.md") == "other\nlines\n");
+}
+
+TEST_CASE("an editor that fails is told of at the question, once") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const scripted_place at;
+  at.folder.write("s.toml", R"toml(
+[[steps]]
+[[steps.calls]]
+tool = "write"
+arguments = { path = "n", content = "first\nlast\n" }
+[[steps]]
+text = "End."
+)toml");
+  const scoped_env editor{"VISUAL", "false"};
+  terminal_program riffle{at.folder.path(), {"run", "--no-color", "go"}, 100};
+  REQUIRE(riffle.read_next(its_prompt));
+  constexpr auto failed = "This cannot be done: the editor failed";
+  const auto screen = [&] {
+    terminal_picture out{100};
+    out.feed(riffle.written());
+    return out.text();
+  };
+  for (int i = 0; i < 2; ++i) {
+    riffle.answer("e");
+    REQUIRE(riffle.read_next(failed));
+    REQUIRE(riffle.read_next(its_prompt));
+    const auto now = screen();
+    CAPTURE(now);
+    CHECK(now.find(failed) == now.rfind(failed));
+    CHECK(now.rfind("last") < now.find(failed));
+    CHECK(now.find(failed) < now.rfind("Run it?"));
+  }
+  riffle.answer("v");
+  REQUIRE(riffle.read_next("Nothing of it is left out above."));
+  CHECK(screen().find(failed) == std::string::npos);
+  riffle.answer("y");
+  CHECK(riffle.finish() == 0);
 }

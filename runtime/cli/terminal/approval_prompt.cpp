@@ -92,6 +92,7 @@ void approval_prompt::ask() {
   reason_.clear();
   early_.clear();
   refused_.clear();
+  of_edit_.clear();
   file_ = file_mark_now();
   outdated_ = false;
   keys_ = {};
@@ -320,6 +321,7 @@ void approval_prompt::on_answer(const key& x) {
   }
   const auto step =
       x.what == key_kind::text ? open_->on_key(x.text) : dialog_step{};
+  if (!step.unknown) of_edit_.clear();
   if (x.what == key_kind::text && !step.unknown) return act(step);
   gate_.not_an_answer(std::chrono::steady_clock::now());
   if (around_.typing != nullptr) around_.typing->take({x});

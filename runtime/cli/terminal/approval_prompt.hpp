@@ -176,6 +176,7 @@ class approval_prompt {
   std::string folder_;      ///< where that call would run
   proposal_id replaces_;    ///< which question it is asked behind
   std::string definition_;  ///< of its tool
+  std::string of_edit_;     ///< what came of the editor: whole lines
   std::string refused_;     ///< what was said of its last answer
   proposal_id asks_still_;  ///< is asked whatever holds for all
   /// The file that it is about, as it was when it was shown.

@@ -64,19 +64,22 @@ std::vector<std::string> approval_prompt::bottom() const {
     for (auto& row : wrapped(line, width, "", ""))
       rows.push_back(std::move(row));
   };
+  const auto add_lines = [&](std::string_view text) {
+    for (auto end = text.find('\n'); end != text.npos; end = text.find('\n')) {
+      add(text.substr(0, end));
+      text.remove_prefix(end + 1);
+    }
+    return text;
+  };
   if (outdated_) add(outdated_text);
+  add_lines(of_edit_);
   if (!beside_.empty()) rows.push_back(fit(beside_, width));
   std::string text = open_->prompt();
   if (open_->wants_text())
     text += safe_line(reason_.text(), longest_reason);
   else if (!gate_.answers() && text.ends_with(" > "))
     text.replace(text.size() - 3, 3, why_no_answer());
-  std::string_view rest = text;
-  for (auto end = rest.find('\n'); end != rest.npos; end = rest.find('\n')) {
-    add(rest.substr(0, end));
-    rest.remove_prefix(end + 1);
-  }
-  add(rest);
+  add(add_lines(text));
   if (around_.typing != nullptr && !open_->wants_text())
     if (const auto draft = around_.typing->draft(); !draft.empty())
       rows.push_back(fit(draft, width));
@@ -308,11 +311,10 @@ void approval_prompt::edit() {
   drawn_.clear();
   around_.typing != nullptr ? around_.typing->pause()
                             : mode_->set(typing_mode::lines);
-  const auto step = let_edit();
+  of_edit_ = let_edit().show;
   around_.typing != nullptr ? around_.typing->go_on()
                             : mode_->set(typing_mode::keys);
   has_picture_ = true;
-  say(step.show);
   // What was typed for the editor is none either.
   gate_.open(std::chrono::steady_clock::now(), has_draft());
 }
