@@ -264,6 +264,8 @@ TEST_CASE("a shell stops a conversation at each place, and goes on with it") {
     bash.type("\x1a");
     REQUIRE(bash.read_next("Stopped"));
     REQUIRE(bash.read_next("SH> "));
+    // The title of the window is the shell's again.
+    CHECK(bash.written().rfind("\x1b[23;2t") > bash.written().rfind("\x1b]2;"));
     bash.type("fg\n");
   };
   bash.type(terminal_program::built().string() +

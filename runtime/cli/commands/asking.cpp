@@ -128,6 +128,7 @@ void watched_work::on(const event& x) {
 void watched_work::stop_for_shell() {
   if (prompt_) prompt_->stand_aside();
   output_.leave_line();
+  title_.step_aside();
   if (typing_) typing_->step_aside();
   echo_again();
   suspension_.stop();
@@ -137,7 +138,8 @@ void watched_work::stop_for_shell() {
 
 void watched_work::look_once(const taker& take) {
   if (suspension_.asked()) stop_for_shell();
-  title_.say(output_.doing(title_columns));
+  const bool asks = prompt_ && prompt_->busy();
+  title_.say(output_.doing(title_columns), asks != std::exchange(asks_, asks));
   if (prompt_ && signals_.asked_to_stop()) prompt_->leave();
   if (typing_) typing_->go_on();
   if (prompt_ && prompt_->busy() && !signals_.asked_to_stop()) {

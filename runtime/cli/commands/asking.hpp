@@ -101,6 +101,7 @@ class watched_work {
   chat_prompt* typing_;
   suspension suspension_;
   std::optional<terminal_mode> echo_;  ///< where rows are drawn, without a line
+  bool asks_ = false;                  ///< a question stood there, then
   bool came_ = false;                  ///< something did, the last time
   std::optional<approval_prompt> prompt_;
 };

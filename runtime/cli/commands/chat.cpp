@@ -2,8 +2,10 @@
 // riffle chat, and riffle alone at a terminal
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <deque>
 #include <fcntl.h>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <unistd.h>
@@ -29,6 +31,7 @@
 #include "runtime/cli/terminal/terminal_kind.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/run_output.hpp"
+#include "runtime/cli/view/session_text.hpp"
 #include "runtime/config/home.hpp"
 
 namespace riffle::cli {
@@ -132,6 +135,13 @@ class history_file {
   std::filesystem::path file_;
   std::deque<std::string> known_;  ///< what the file has of the editor
 };
+
+std::string this_place() {
+  std::error_code gone;
+  const char* home = std::getenv("HOME");
+  return short_place(std::filesystem::current_path(gone).string(),
+                     home ? home : "");
+}
 
 int no_terminal(console& io) {
   io.complain(
@@ -245,6 +255,7 @@ int execute(const chat_command& x, console& io) {
   const auto view = view_of(options.common, options.show, io.out, io.err);
   chat_prompt prompt{std::move(*keyboard), io.err, !can_erase(), view.color};
   prompt.show_log(io.log);
+  prompt.name_window(this_place());
   const auto typed = prompt.kept_beside_questions();
   auto settings =
       load_config(options.common, config_use::acts, false, io, &typed);

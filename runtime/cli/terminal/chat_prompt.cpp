@@ -34,7 +34,8 @@ chat_prompt::chat_prompt(unique_fd keyboard, fd_writer& screen, bool plain,
       screen_{screen},
       plain_{plain},
       color_{color},
-      mode_{keyboard_.get()} {}
+      mode_{keyboard_.get()},
+      title_{!plain, screen} {}
 
 chat_prompt::~chat_prompt() {
   if (!plain_) screen_.write(paste_off);
@@ -119,6 +120,7 @@ void chat_prompt::suspend() {
 void chat_prompt::step_aside() {
   pause();
   if (!plain_) screen_.write(paste_off);
+  title_.step_aside();
 }
 
 void chat_prompt::come_back() {
@@ -158,6 +160,7 @@ void chat_prompt::begin_raw() {
   if (read_lines && ::ioctl(keyboard_.get(), FIONREAD, &waiting) == 0 &&
       waiting > 0)
     take_burst();
+  if (!window_.empty()) title_.say_again(window_);
   screen_.write(paste_on);
   above_.clear();
   show();

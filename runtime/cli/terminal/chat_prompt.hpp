@@ -21,6 +21,7 @@
 #include "runtime/cli/terminal/line_editor.hpp"
 #include "runtime/cli/terminal/settled_width.hpp"
 #include "runtime/cli/terminal/terminal_mode.hpp"
+#include "runtime/cli/terminal/window_title.hpp"
 
 namespace riffle::cli {
 
@@ -56,6 +57,8 @@ class chat_prompt {
   void remind(const std::string& of) {
     mark_ = (of.empty() ? "" : "(" + of + ") ") + "> ";
   }
+  /// What the title of the window says where the prompt waits for a text.
+  void name_window(std::string x) { window_ = std::move(x); }
   /// Its lines stand above the prompt, and none within it; it outlives this.
   void show_log(waiting_log* x) noexcept { log_ = x; }
   /// What Tab does, also while a run works.
@@ -164,12 +167,14 @@ class chat_prompt {
                                         const interrupts& signals);
 
   std::string mark_ = "> ";
+  std::string window_;
   unique_fd keyboard_;
   fd_writer& screen_;
   waiting_log* log_ = nullptr;
   bool plain_;
   bool color_;
   terminal_mode mode_;
+  window_title title_;
   key_reader keys_;
   line_editor editor_ = line_editor::with_pieces();
   std::deque<key> pressed_;  ///< not looked at yet

@@ -19,7 +19,7 @@ std::atomic<int> kept_fd{-1};
 termios kept{};
 std::atomic<bool> only_quiet{false};  ///< nothing but its echo was changed
 std::atomic<leaving> last_words{leaving::nothing};
-std::atomic<bool> title_changed{false};
+std::atomic<int> titles_kept{0};
 std::array<char, 160> parting_words{};
 std::atomic<std::size_t> parting_size{0};
 static_assert(std::atomic<leaving>::is_always_lock_free);
@@ -115,7 +115,7 @@ void count_continues() noexcept { watch_for_continue(); }
 
 void leave_screen_with(leaving x) noexcept { last_words = x; }
 
-void leave_title(bool changed) noexcept { title_changed = changed; }
+void leave_title(bool changed) noexcept { titles_kept += changed ? 1 : -1; }
 
 void leave_with_words(std::string_view x) noexcept {
   parting_size = 0;
@@ -133,7 +133,8 @@ void say_parting_words() {
 }  // namespace
 
 void leave_terminal() noexcept {
-  if (title_changed) write_all(STDERR_FILENO, title_of_before);
+  for (int i = titles_kept; i > 0; --i)
+    write_all(STDERR_FILENO, title_of_before);
   switch (last_words) {
     case leaving::erases: write_all(STDERR_FILENO, erase_rows); break;
     case leaving::ends_line: write_all(STDERR_FILENO, "\n"); break;

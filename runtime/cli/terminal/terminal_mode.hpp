@@ -65,7 +65,7 @@ void leave_screen_with(leaving x) noexcept;
 
 /// The title that a terminal has kept.
 inline constexpr const char* title_of_before = "\x1b[23;2t";
-/// Whether a process that ends at once brings it back.
+/// One was kept, or came back: a process that ends at once brings back all.
 void leave_title(bool changed) noexcept;
 
 /// What such a process says last, below all else; empty: nothing. At most 160

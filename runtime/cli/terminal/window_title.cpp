@@ -12,23 +12,33 @@ constexpr std::size_t longest_title = 60;
 constexpr auto between = std::chrono::seconds{1};
 constexpr const char* keep = "\x1b[22;2t";
 
+std::string text_of(const std::string& what) {
+  return "riffle: " + safe_line(what, longest_title);
+}
+
 }  // namespace
 
-window_title::~window_title() {
+window_title::~window_title() { step_aside(); }
+
+void window_title::step_aside() {
   if (now_.empty()) return;
+  now_.clear();
   screen_.write(title_of_before);
   leave_title(false);
 }
 
-void window_title::say(const std::string& what) {
+void window_title::say(const std::string& what, bool at_once) {
   const auto at = std::chrono::steady_clock::now();
-  if (!on_ || (!now_.empty() && at - written_ < between)) return;
-  auto title = "riffle: " + safe_line(what, longest_title);
-  if (title == now_) return;
+  if (!at_once && !now_.empty() && at - written_ < between) return;
+  if (text_of(what) != now_) say_again(what);
+}
+
+void window_title::say_again(const std::string& what) {
+  if (!on_) return;
   const bool first = now_.empty();
-  leave_title(true);
-  written_ = at;
-  now_ = std::move(title);
+  if (first) leave_title(true);
+  written_ = std::chrono::steady_clock::now();
+  now_ = text_of(what);
   screen_.write(std::string{first ? keep : ""} + "\x1b]2;" + now_ + "\x1b\\");
 }
 

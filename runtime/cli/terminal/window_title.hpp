@@ -20,8 +20,12 @@ class window_title {
   window_title& operator=(const window_title&) = delete;
 
   /// What is going on, in a line; written if it is another one, at most once a
-  /// second.
-  void say(const std::string& what);
+  /// second, unless it has to be read `at_once`.
+  void say(const std::string& what, bool at_once = false);
+  /// The same where somebody else may have written one meanwhile.
+  void say_again(const std::string& what);
+  /// The title of before comes back, until something is said.
+  void step_aside();
 
  private:
   bool on_;
