@@ -54,13 +54,18 @@ void conversation::write(const std::string& lines) {
 
 void conversation::complain(const error& x) { report(x, io_); }
 
-std::optional<int> conversation::begin(interrupts& signals) {
+std::optional<int> conversation::open(interrupts& signals) {
   room_wait room{{}, signals, io_};
   auto rt = with_room(
       room, [&] { return runtime::create(settings_, {.owns_process = true}); });
   if (room.status()) return room.status();
   if (!rt) return report(rt.error(), io_);
   rt_.emplace(std::move(*rt));
+  return std::nullopt;
+}
+
+std::optional<int> conversation::begin(interrupts& signals) {
+  if (const auto status = open(signals)) return status;
   const auto whole = snapshot();
   note("riffle " + std::string{version} + ", model " +
        named_model(model_name()) + told_agent() +
@@ -185,6 +190,10 @@ bool conversation::on(const std::string& text, interrupts& signals) {
     case chat_act::shell: shell(line.rest, signals); return true;
     case chat_act::command: return command(line, signals);
     case chat_act::task: break;
+  }
+  if (wants_to_leave(line.rest)) {
+    note("\"" + line.rest + "\" was not sent: Ctrl-D or /quit leaves.");
+    return true;
   }
   send(line.rest, signals);
   return true;

@@ -63,6 +63,7 @@ class conversation {
   [[nodiscard]] std::string farewell() const;
 
  private:
+  std::optional<int> open(interrupts& signals);
   bool finish_left(interrupts& signals);
   /// False: nothing was said so far.
   bool show_recap(bool offer_follows);
@@ -126,7 +127,8 @@ class conversation {
   void set_title(const std::string& title);
   bool keep_title(const std::string& title);
   void choose_model(const std::string& name, interrupts& signals);
-  void use_model(const std::string& name, interrupts& signals);
+  /// False: it goes on with the one of before, which is said.
+  bool use_model(const std::string& name, interrupts& signals);
   void list_models();
   expected<std::vector<std::string>> models_of_server(interrupts& signals);
   void list_agents();

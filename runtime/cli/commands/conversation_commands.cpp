@@ -168,25 +168,30 @@ bool conversation::keep_title(const std::string& title) {
 }
 
 void conversation::choose_model(const std::string& name, interrupts& signals) {
-  const bool known = settings_.models.contains(name);
-  use_model(name, signals);
-  if (known) note("model " + named_model(name));
+  if (use_model(name, signals)) note("model " + named_model(name));
 }
 
 /// One that the runtime does not know yet needs a runtime that does.
-void conversation::use_model(const std::string& name, interrupts& signals) {
+bool conversation::use_model(const std::string& name, interrupts& signals) {
   const bool known = settings_.models.contains(name);
   auto wanted = settings_;
-  if (const auto ok = cli::choose_model(name, wanted); !ok)
-    return complain(ok.error());
-  options_.choices.model = name;
-  if (known) return tell_unusable();
-  auto before = std::exchange(settings_, std::move(wanted));
-  rt_.reset();
-  if (!begin(signals)) return;
-  settings_ = std::move(before);
-  options_.choices.model.reset();
-  begin(signals);
+  if (const auto ok = cli::choose_model(name, wanted); !ok) {
+    note(ok.error().message);
+    return false;
+  }
+  auto model = std::exchange(options_.choices.model, name);
+  if (!known) {
+    auto before = std::exchange(settings_, std::move(wanted));
+    rt_.reset();
+    if (open(signals)) {
+      settings_ = std::move(before);
+      options_.choices.model = std::move(model);
+      open(signals);
+      return false;
+    }
+  }
+  tell_unusable();
+  return true;
 }
 
 void conversation::list_agents() {
@@ -202,9 +207,10 @@ void conversation::list_agents() {
 
 void conversation::choose_agent(const std::string& name) {
   if (const auto ok = check_agent(name, settings_); !ok)
-    return complain(ok.error());
+    return note(ok.error().message);
   options_.agent = name;
-  note("agent " + name);
+  note("agent " + name + ", model " + named_model(model_name()));
+  tell_unusable();
 }
 
 void conversation::plan() {

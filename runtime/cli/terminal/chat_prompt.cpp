@@ -97,15 +97,16 @@ void chat_prompt::show_above(std::string_view lines) {
   show();
 }
 
-/// The text stays on the screen, the cursor goes below it.
-void chat_prompt::end_line() {
+/// The text stays on the screen, the cursor goes below it. What was `dropped`
+/// is marked as at a shell: nobody shall take it for sent.
+void chat_prompt::end_line(bool dropped) {
   while (editor_.cursor() < editor_.text().size()) {
     const auto before = editor_.cursor();
     editor_.on({key_kind::end, {}});
     if (editor_.cursor() == before) editor_.on({key_kind::right, {}});
   }
-  show(!editor_.text().empty());
-  screen_.write("\n");
+  show(!dropped && !editor_.text().empty());
+  screen_.write(dropped ? "^C\n" : "\n");
   above_.clear();
 }
 
@@ -202,7 +203,7 @@ chat_prompt::said chat_prompt::on(const key& x) {
         return said::leave;
       }
       leaving_ = editor_.text().empty();
-      end_line();
+      end_line(!leaving_);
       editor_.clear();
       if (leaving_)
         screen_.write(color_

@@ -154,7 +154,7 @@ class chat_prompt {
   void look_for_escape();
   void on_escape();
   void take_back();
-  void end_line();
+  void end_line(bool dropped = false);
   bool read_some(std::string& out, int wait_ms);
   std::string read_burst();
   void take_burst();

@@ -96,6 +96,10 @@ chat_line parse_chat_line(std::string_view text) {
   return {chat_act::task, {}, std::string{x}};
 }
 
+bool wants_to_leave(std::string_view task) {
+  return task == "exit" || task == "quit";
+}
+
 std::string chat_help(std::string_view own) {
   std::string out;
   const auto row = [&](std::string left, std::string_view about) {

@@ -39,6 +39,9 @@ struct chat_command_help {
   std::string_view about;
 };
 
+/// "exit" alone, as at a shell: no model is asked what that means.
+bool wants_to_leave(std::string_view task);
+
 /// All of them, as /help shows them.
 std::span<const chat_command_help> chat_commands();
 bool is_built_in(std::string_view word);
