@@ -163,6 +163,36 @@ TEST_CASE("a second Ctrl-C ends a volley and a plan on a clean line") {
   CHECK(picture.find("▶") == std::string::npos);
 }
 
+TEST_CASE("a stopped volley is gone on with as it was begun") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  http_server server{[](const http_request& x) {
+    if (x.body.find("is quick") != std::string::npos)
+      return http_reply::sse().send(said("Done."));
+    return http_reply::sse().stall("never");
+  }};
+  const temp_folder folder;
+  folder.write("riffle.toml",
+               "[runtime]\ndata_dir = \"data\"\n"
+               "[models.default]\nbase_url = \"" +
+                   server.url("/v1") + "\"\nmodel = \"m\"\n");
+  const bool all = GENERATE(true, false);
+  CAPTURE(all);
+  std::vector<std::string> words{"run", "is quick", "is slow", "is late"};
+  if (all) words.insert(words.end(), {"--approve", "all"});
+  terminal_program riffle{folder.path(), words, 200};
+  REQUIRE(riffle.read_until("✓ is quick"));
+  riffle.type("\x03");
+  CHECK(riffle.finish() == 130);
+  CAPTURE(riffle.written());
+  const auto hint = riffle.written().find(
+      "1 of 3 tasks has ended; the others go on with: riffle sessions resume "
+      "volley_");
+  REQUIRE(hint != std::string::npos);
+  CHECK((riffle.written().find(" --approve all", hint) != std::string::npos) ==
+        all);
+}
+
 TEST_CASE("answers of a volley and of a plan are rendered as those of a run") {
   if (!riffle::testing::has_terminals())
     return riffle::testing::skip(riffle::testing::no_terminals);

@@ -179,8 +179,8 @@ TEST_CASE("Ctrl-C ends a volley, and says how to go on") {
     const auto end = volley.wait();
     CHECK(end.status == 130);
     id = volley_of(end.err);
-    CHECK(end.err.find("1 of 3 tasks have ended; go on with: riffle sessions "
-                       "resume " +
+    CHECK(end.err.find("1 of 3 tasks has ended; the others go on with: riffle "
+                       "sessions resume " +
                        id) != std::string::npos);
   }
   slow = false;

@@ -112,7 +112,11 @@ int resume_volley(runtime& rt, const resume_command& x, interrupts& signals,
       with_room(room, [&] { return rt.resume_volley(x.session, choices); });
   if (room.status()) return *room.status();
   if (!of) return report(of.error(), io);
-  return watch({rt, *of, std::move(keyboard)}, x.common, x.show, signals, io);
+  return watch({.rt = rt,
+                .of = *of,
+                .keyboard = std::move(keyboard),
+                .approves_all = choices.approval == approve::all},
+               x.common, x.show, signals, io);
 }
 
 /// Loads the one that the unfinished run was begun by, if it is another. The

@@ -167,8 +167,11 @@ int finish_volley(left_run left, const std::string& id, const next_work& x,
   if (room.status()) return *room.status();
   if (!of) return report(of.error(), io);
   if (x.shows_volley) return x.shows_volley(*of);
-  return watch({left.rt, *of, std::move(left.keyboard)}, x.common, x.show,
-               signals, io);
+  return watch({.rt = left.rt,
+                .of = *of,
+                .keyboard = std::move(left.keyboard),
+                .approves_all = x.approval == approve::all},
+               x.common, x.show, signals, io);
 }
 
 /// Where the own work begins. `parted`: a blank line stands above already.

@@ -136,13 +136,19 @@ void tell_limits(const volley_request& x, const config::config& settings,
   }
 }
 
-void tell_how_to_go_on(const volley& of, const volley_output& output,
+/// What was stopped has not ended.
+void tell_how_to_go_on(const watched_volley& x, const volley_output& output,
                        const common_options& options, console& io) {
   if (options.level == verbosity::quiet || output.cancelled() == 0) return;
-  io.complain(std::to_string(output.ended()) + " of " +
-              std::to_string(of.tasks().size()) +
-              " tasks have ended; go on with: riffle sessions resume " +
-              of.id());
+  const auto all = x.of.tasks().size();
+  const auto ended = output.ended();
+  const bool approves =
+      x.decides ? x.decides() == approve::all : x.approves_all;
+  io.complain(std::to_string(ended) + " of " + counted(all, "task") +
+              (ended == 1 ? " has" : " have") + " ended; " +
+              (all - ended == 1 ? "the other goes" : "the others go") +
+              " on with: riffle sessions resume " + x.of.id() +
+              (approves ? " --approve all" : ""));
 }
 
 /// The logs of runs that had ended before: their answers are wanted too, and
@@ -241,7 +247,7 @@ int watch(watched_volley x, const common_options& options, show_options show,
     point_to_init(*x.settings, *why, io);
     return status_of(why->code);
   }
-  tell_how_to_go_on(x.of, shown.output(), options, io);
+  tell_how_to_go_on(x, shown.output(), options, io);
   ring(show, "all tasks have ended", io);
   const bool stopped =
       signals.asked_to_stop() && shown.output().cancelled() > 0;
@@ -291,8 +297,12 @@ int execute(const volley_command& x, console& io) {
   auto started = with_room(room, [&] { return rt->start_volley(*request); });
   if (room.status()) return *room.status();
   if (!started) return not_started(started.error(), *settings, io);
-  return watch({*rt, *started, std::move(keyboard), &*settings}, common,
-               x.each.show, signals, io);
+  return watch({.rt = *rt,
+                .of = *started,
+                .keyboard = std::move(keyboard),
+                .settings = &*settings,
+                .approves_all = choices.approval == approve::all},
+               common, x.each.show, signals, io);
 }
 
 }  // namespace riffle::cli

@@ -25,6 +25,8 @@ struct watched_volley {
   /// As of a `watched_run`.
   chat_prompt* typing = nullptr;
   std::function<approve()> decides = {};
+  /// Nobody is asked, by the person's own word: who goes on is to say so, too.
+  bool approves_all = false;
 };
 
 /// Shows a volley to its end, as `watch` a run: results on standard output in
