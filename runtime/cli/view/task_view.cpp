@@ -186,21 +186,49 @@ std::string task_view::folded() const {
     if (denied_ > 0) out += ", " + std::to_string(denied_) + " denied";
     if (not_ok_ > 0) out += ", " + std::to_string(not_ok_) + " failed";
   }
-  return cut_ ? out + ", " + cut_answer_text(last_output_) : out;
+  return out;
 }
+
+std::string task_view::cut_text() const {
+  return cut_ ? ", " + cut_answer_text(last_output_) : std::string{};
+}
+
+namespace {
+
+/// Of a title so much stays, whatever there is to say behind it.
+constexpr std::size_t least_title = 20;
+
+/// What stands behind a title, without the times where there is little room,
+/// then without all but what stands for a reason.
+std::string behind_title(const task_end& x, const std::string& folded,
+                         int left_out) {
+  std::string inside;
+  if (x.took_ms && left_out < 2) inside = short_duration(*x.took_ms);
+  if (left_out < 1) inside += x.waited;
+  if (left_out < 3) inside += folded;
+  inside += x.cut;
+  if (inside.starts_with(", ")) inside.erase(0, 2);
+  return (x.took_ms && !inside.empty() ? " (" + inside + ")" : std::string{}) +
+         (left_out < 3 ? x.notes : std::string{}) + x.as;
+}
+
+}  // namespace
 
 std::string end_line(const task_end& x, const std::string& place,
                      const std::string& folded, std::size_t columns,
                      bool color) {
   const auto room = columns > 0 ? columns : file_columns;
-  std::string end;
-  if (x.took_ms) end = " (" + short_duration(*x.took_ms) + folded + ")";
-  end += x.notes;
   const auto head = place + " ";
-  const auto used = columns_of(head) + 3 + columns_of(end);
+  const auto wanted = std::min(columns_of(x.title), least_title);
+  const auto used = [&](const std::string& end) {
+    return columns_of(head) + 3 + columns_of(end);
+  };
+  auto end = behind_title(x, folded, 0);
+  for (int i = 1; i <= 3 && used(end) + wanted > room; ++i)
+    end = behind_title(x, folded, i);
   const auto* sign = x.sign ? x.sign : x.well ? "✓" : "✗";
   auto out = head + painted(sign, x.well ? "32" : "31", color) + " " +
-             fit(x.title, room > used ? room - used : 1) + end;
+             fit(x.title, room > used(end) ? room - used(end) : 1) + end;
   if (!x.why.empty())
     out += (x.beside ? ": " : "\n" + std::string(columns_of(head) + 2, ' ')) +
            x.why;

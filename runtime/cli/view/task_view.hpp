@@ -30,7 +30,10 @@ struct task_end {
   const char* sign = nullptr;  ///< else "✓" or "✗"
   std::string title;
   std::optional<std::uint64_t> took_ms;  ///< nothing: it never began
+  std::string waited;                    ///< ", 2.0s of it waiting for you"
+  std::string cut;                       ///< ", " and how its answer was cut
   std::string notes;                     ///< ", 2 runs"
+  std::string as;                        ///< ", as [2/4]": in place of `why`
   std::string why;
   bool beside = false;  ///< that stands in the same line, else below it
 };
@@ -95,9 +98,10 @@ class task_view {
   /// It ended: lines that stay. Of what went well those of calls that did not
   /// do; else the last of them all.
   std::string end(bool well);
-  /// ", 3 calls, 1 denied": what was folded; empty if nothing was. And whether
-  /// its answer was cut off, which looks whole.
+  /// ", 3 calls, 1 denied": what was folded; empty if nothing was.
   [[nodiscard]] std::string folded() const;
+  /// Whether its answer was cut off, which looks whole; empty: it was not.
+  [[nodiscard]] std::string cut_text() const;
   /// See `question_time::text`.
   [[nodiscard]] std::string waited(std::uint64_t ms) const {
     return traces_.waited(ms);

@@ -64,7 +64,7 @@ screen_writes volley_view::over(const task_result& x, time_point now,
   const bool stopped = x.status == task_status::cancelled;
   const auto known = stopped ? reasons_.end() : reasons_.find(end.why);
   if (known != reasons_.end()) {
-    end.notes += ", as " + place(known->second);
+    end.as = ", as " + place(known->second);
     end.why.clear();
   } else if (!stopped && !end.why.empty() && reasons_.size() < most_reasons) {
     reasons_.emplace(end.why, x.task);

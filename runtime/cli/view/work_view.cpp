@@ -71,16 +71,16 @@ std::string work_view::begin(std::size_t task, std::string title, bool again,
   return quiet() || x.folds() ? std::string{} : x.begin_line(columns);
 }
 
-std::string work_view::end(std::size_t task, const task_end& x,
-                           std::size_t columns) {
+std::string work_view::end(std::size_t task, task_end x, std::size_t columns) {
   ended_before(x.well);
   std::string lines;
   std::string folded;
   if (const auto found = working_.find(task); found != working_.end()) {
     ++watched_;
     lines = found->second.end(x.well);
-    folded = (x.took_ms ? found->second.waited(*x.took_ms) : std::string{}) +
-             found->second.folded();
+    if (x.took_ms) x.waited = found->second.waited(*x.took_ms);
+    folded = found->second.folded();
+    x.cut = found->second.cut_text();
     working_.erase(found);
   }
   if (quiet()) return lines;

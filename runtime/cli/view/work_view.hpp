@@ -109,7 +109,7 @@ class work_view {
   /// Null: it does not work.
   [[nodiscard]] task_view* working(std::size_t task);
   /// What stays of a task that ended.
-  std::string end(std::size_t task, const task_end& x, std::size_t columns);
+  std::string end(std::size_t task, task_end x, std::size_t columns);
   /// It ended before anybody watched.
   void ended_before(bool well);
 
