@@ -95,3 +95,19 @@ TEST_CASE("without words /resume offers what was begun by itself") {
   REQUIRE(at.read_next(at_prompt));
   CHECK(leave(at) == 0);
 }
+
+TEST_CASE("/sessions marks the session that goes on") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const place here;
+  here.run({"Write a poem"});
+  terminal_program at{here.folder.path(), {"chat", "--no-color"}, 110};
+  say(at, "/sessions", "Write a poem");
+  CHECK(at.written().find("(this one)") == std::string::npos);
+  say(at, "Another thing", "You said: Another thing");
+  say(at, "/sessions", "(this one) Another thing");
+  REQUIRE(at.read_next("Write a poem"));
+  REQUIRE(at.read_next(at_prompt));
+  CHECK(at.written().find("(this one) Write") == std::string::npos);
+  CHECK(leave(at) == 0);
+}

@@ -316,7 +316,7 @@ arguments = { command = "trap '' INT TERM; touch a; sleep 60" }
   CHECK(riffle.finish() == 130);
   CHECK(has_text(riffle.written(),
                  std::string{riffle::cli::erase_rows} +
-                     "\x1b[?2004lStopped at once; riffle sessions resume "));
+                     "\x1b[?2004lStopped at once; riffle -c goes on.\r\n"));
 }
 
 TEST_CASE("a command's output and a named file reach the model") {

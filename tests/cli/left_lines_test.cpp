@@ -93,7 +93,7 @@ text = "Done."
     riffle.finish();
   }
   const std::string offer =
-      "2 lines were waiting when it ended: arrow up brings them back.";
+      "2 lines were waiting when it ended: Up brings them back.";
   terminal_program riffle{folder.path(), {"chat", "-c", "--no-color"}, 80};
   REQUIRE(riffle.read_next("ne[v]er > "));
   riffle.type("v\r");

@@ -117,7 +117,7 @@ TEST_CASE("what is said of a plan that was not finished names its step") {
         "This plan was not finished: plan_1 (at step 2 of 3, \"deploy\", begun "
         "3m 05s ago).");
   CHECK(interrupted_plan_text(plan_at(0), wall_time{11'000'000}) ==
-        "This plan was not finished: plan_1 (begun 1.0s ago).");
+        "This plan was not finished: plan_1 (begun 1s ago).");
 }
 
 TEST_CASE("sessions resume takes what a failed step of a plan does") {

@@ -152,3 +152,17 @@ TEST_CASE("cut calls are named, of many the first") {
       "came:\n  write: xxx"));
   CHECK(text.ends_with("…\n  … 2 more\n"));
 }
+
+TEST_CASE("of a run that failed it is said why") {
+  using storage::run_state;
+  storage::session_snapshot x;
+  add(x, "first", "", run_state::failed);
+  add(x, "second", "", run_state::failed);
+  recap_options how{60, true, false};
+  CHECK(recap_text(x, how).ends_with("> second\nIt failed.\n"));
+  how.failure = "HTTP 400 (model_error)";
+  const auto text = recap_text(x, how);
+  CHECK(text.ends_with("> second\nIt failed: HTTP 400 (model_error)\n"));
+  // Of the last one alone is that known.
+  CHECK(text.find("> first\nIt failed.\n") != std::string::npos);
+}

@@ -2,9 +2,11 @@
 #include "runtime/cli/commands/conversation.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "actors/core/context_window.hpp"
+#include "messages/event_line.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/cli/cli.hpp"
 #include "runtime/cli/commands/chat_files.hpp"
@@ -18,8 +20,11 @@
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/waiting_log.hpp"
 #include "runtime/cli/terminal/wrap_lines.hpp"
+#include "runtime/cli/view/diff_lines.hpp"
 #include "runtime/cli/view/exit_status.hpp"
+#include "runtime/cli/view/people_text.hpp"
 #include "runtime/cli/view/run_output.hpp"
+#include "runtime/cli/view/run_report.hpp"
 #include "runtime/cli/view/session_text.hpp"
 #include "runtime/service/match_id.hpp"
 #include "runtime/service/model_links.hpp"
@@ -139,8 +144,29 @@ bool conversation::show_recap(bool offer_follows) {
                x.owner != storage::run_owner::gone;
       });
   if (how.worked_on) how.question = question_elsewhere(*rt_, *session_);
+  if (whole->runs.back().state == storage::run_state::failed)
+    how.failure = why_failed(whole->runs.back().id);
   io_.err.write(recap_text(*whole, how));
   return true;
+}
+
+/// Its log alone says it; empty: that cannot be read, or not soon.
+std::string conversation::why_failed(const run_id& x) {
+  constexpr auto longest = std::chrono::seconds{2};
+  constexpr std::size_t most = 300;
+  auto log = rt_->events(x);
+  if (!log) return {};
+  run_report report;
+  const auto until = std::chrono::steady_clock::now() + longest;
+  while (!log->ended() && std::chrono::steady_clock::now() < until) {
+    const auto batch = log->next(longest);
+    if (!batch) break;
+    for_each_line(batch->lines(), [&](std::string_view line) {
+      if (const auto e = parse_line(line)) report.on(*e);
+    });
+  }
+  const auto why = report.failure();
+  return why ? error_text(*why, most) : std::string{};
 }
 
 recap_options conversation::recap_how() const {

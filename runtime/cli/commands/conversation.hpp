@@ -70,6 +70,7 @@ class conversation {
   /// Its run was interrupted, and is what `finish_left` offers.
   [[nodiscard]] bool is_offered();
   [[nodiscard]] recap_options recap_how() const;
+  [[nodiscard]] std::string why_failed(const run_id& x);
   bool command(const chat_line& x, interrupts& signals);
   /// What only looks, at the conversation as it is now; false: it is no such.
   bool show(const chat_line& x);

@@ -58,8 +58,11 @@ std::vector<session_summary> begun_alone(std::vector<session_summary> all) {
 }  // namespace
 
 void conversation::show_sessions() {
-  const auto all = rt_->sessions(most_listed);
+  auto all = rt_->sessions(most_listed);
   if (!all) return complain(all.error());
+  for (auto& x : *all)
+    if (x.id == session_)
+      x.title = "(this one) " + (x.title.empty() ? x.last.task : x.title);
   write(summaries_by_folder(*all, system_wall_time(), io_.err.columns(),
                             this_folder(), find_asking(*rt_)));
 }

@@ -94,8 +94,8 @@ std::vector<std::string> left_lines::take(const std::string& session) const {
 
 std::string left_text(std::size_t lines) {
   return counted(lines, "line") + (lines == 1 ? " was" : " were") +
-         " waiting when it ended: arrow up brings " +
-         (lines == 1 ? "it" : "them") + " back.";
+         " waiting when it ended: Up brings " + (lines == 1 ? "it" : "them") +
+         " back.";
 }
 
 }  // namespace riffle::cli

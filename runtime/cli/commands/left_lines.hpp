@@ -37,7 +37,7 @@ class left_lines {
   std::vector<std::string> last_;  ///< as it was written
 };
 
-/// "2 lines were waiting when it ended: arrow up brings them back."
+/// "2 lines were waiting when it ended: Up brings them back."
 std::string left_text(std::size_t lines);
 
 }  // namespace riffle::cli

@@ -125,14 +125,16 @@ std::string interrupted_plan_text(const storage::session_snapshot& plan,
                                   wall_time now) {
   const auto& run = plan.runs.back();
   const auto document = document_of(plan);
-  const auto ms = std::max<std::int64_t>(0, now.us - run.started.us) / 1000;
+  const auto s = std::max<std::int64_t>(0, now.us - run.started.us) / 1'000'000;
   std::string at;
   if (run.step > 0)
     at = "at step " + std::to_string(run.step) + " of " +
          std::to_string(steps_of(document)) + ", \"" +
          safe_line(id_of_step(document, run.step), longest_id) + "\", ";
   return "This plan was not finished: " + safe_line(run.id.value, longest_id) +
-         " (" + at + "begun " + short_duration(static_cast<std::uint64_t>(ms)) +
+         " (" + at + "begun " +
+         (s < 60 ? std::to_string(s) + "s"
+                 : short_duration(static_cast<std::uint64_t>(s) * 1000)) +
          " ago).";
 }
 

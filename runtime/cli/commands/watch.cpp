@@ -202,11 +202,13 @@ class shown_run {
 /// What a second Ctrl-C, which ends the process at once, says of the run.
 class parting_words {
  public:
-  parting_words(const run& x, const common_options& options,
+  parting_words(const watched_run& x, const common_options& options,
                 const console& io) {
     if (!io.err.is_terminal() || options.level == verbosity::quiet) return;
-    leave_with_words("Stopped at once; riffle sessions resume " +
-                     short_id(x.session().value) + " goes on.\n");
+    const auto how = x.typing != nullptr
+                         ? std::string{"-c"}
+                         : "sessions resume " + short_id(x.of.session().value);
+    leave_with_words("Stopped at once; riffle " + how + " goes on.\n");
   }
   ~parting_words() { leave_with_words({}); }
   parting_words(const parting_words&) = delete;
@@ -222,7 +224,7 @@ int watch(watched_run x, const common_options& options, show_options show,
       [&] { return signals.asked_to_stop() || room.is_over_time(); }, io};
   show.asks = x.keyboard.has_value();
   shown_run shown{x, options, show, signals, room, io};
-  const parting_words words{x.of, options, io};
+  const parting_words words{x, options, io};
   signals.on_stop(
       [handle = x.of](const char* by) { handle.cancel(stop_reason(by)); });
   const auto end = shown.to_the_end();

@@ -58,10 +58,12 @@ std::string answer_text(const std::string& text, const recap_options& how) {
   return out;
 }
 
-/// Why it has no answer, in a word; empty: it has.
-std::string end_text(storage::run_state x, const recap_options& how) {
+/// Why it has no answer, in a word; empty: it has. `failure`: why it failed.
+std::string end_text(storage::run_state x, const std::string& failure,
+                     const recap_options& how) {
   switch (x) {
-    case storage::run_state::failed: return "It failed.";
+    case storage::run_state::failed:
+      return failure.empty() ? "It failed." : "It failed: " + failure;
     case storage::run_state::cancelled: return "It was stopped.";
     case storage::run_state::active:
       if (how.worked_on && !how.question.empty())
@@ -99,7 +101,10 @@ std::string task_text(const storage::session_snapshot& x,
   // Who takes the offer sees it from its beginning.
   if (how.offer_follows && run.state == storage::run_state::active) return out;
   out += work_text(x, run, how);
-  if (const auto end = end_text(run.state, how); !end.empty())
+  const bool last = &run == &x.runs.back();
+  if (const auto end =
+          end_text(run.state, last ? how.failure : std::string{}, how);
+      !end.empty())
     for_each_line(end, [&](std::string_view line) {
       out += faint(std::string{line}, how);
     });

@@ -21,6 +21,8 @@ struct recap_options {
   bool offer_follows = false;
   /// What that process waits for, and how it is answered; empty: for nobody.
   std::string question{};
+  /// Why the last run failed; empty: nobody knows.
+  std::string failure{};
 };
 
 /// The title that a person gave it, or how it began.
