@@ -24,7 +24,7 @@ void plan_output::on(const event_batch& batch, time_point now) {
 
 void plan_output::on(const event_view& x, time_point now) {
   if (x.type().starts_with("llm_") && !view_.wants_text()) return;
-  const auto e = x.parse();
+  auto e = x.parse();
   if (!e) return interject("riffle: " + e.error().message + "\n");
   if (const auto* end = std::get_if<events::tool_result>(&e->body);
       end && show_.tool_trace)
@@ -34,6 +34,8 @@ void plan_output::on(const event_view& x, time_point now) {
   report_.count(*e);
   write(view_.on(*e, now, size()));
   if (e->run == plan_) tell_end_of_output(*e);
+  if (auto* asked = std::get_if<events::approval_required>(&e->body))
+    asked->title.insert(0, view_.place_of_step());
   tell(*e);
 }
 

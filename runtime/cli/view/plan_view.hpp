@@ -22,6 +22,11 @@ class plan_view : public work_view {
   /// The next event, of the plan's log or of the run of its open step.
   screen_writes on(const event& x, time_point now, view_size size);
 
+  /// "[2/5] ", of the step that is open; empty: none is.
+  [[nodiscard]] std::string place_of_step() const {
+    return step_ ? place(*step_) + " " : std::string{};
+  }
+
   /// The last lines of what a call put out, below the step that failed by it;
   /// `why`: its error, which its tool may have written below it.
   [[nodiscard]] std::string last_lines(const std::string& output,
