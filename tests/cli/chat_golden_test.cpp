@@ -143,7 +143,7 @@ TEST_CASE("a conversation at 60, 80, 110 and 200 columns") {
             "File  │ Lines\n──────┼──────\na.txt │    12\n"
             "[APPROVAL] bash wants to run:\n│ " +
             command + "\n" + "[TOOL] bash: " + label +
-            " (1 line, 5 B) — TIME\n\n"
+            " (1 line, 5 B) — TIME\n    done\n\n"
             "All is done: done\n\n>\n"
             "Go on: riffle -c, or riffle chat --session ID\n");
 }

@@ -73,6 +73,7 @@ TEST_CASE("a run on a real terminal of 80 columns") {
 
 Now a command.
 [TOOL] bash: echo one; sleep 0.5; printf '\033[2Jtwo 👍\… (2 lines, 17 B) — TIME
+    ^[[2Jtwo 👍
 
 All is seen: 2 lines.
 Go on: riffle run -c "…", or riffle -c
@@ -97,10 +98,32 @@ TEST_CASE("a run on a real terminal of 200 columns") {
 
 Now a command.
 [TOOL] bash: echo one; sleep 0.5; printf '\033[2Jtwo 👍\n'; sleep 0.5 # and a comment that makes the line long (2 lines, 17 B) — TIME
+    ^[[2Jtwo 👍
 
 All is seen: 2 lines.
 Go on: riffle run -c "…", or riffle -c
 )");
+}
+
+TEST_CASE("with -v the end of a long output is shown, in whole lines") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const temp_folder folder;
+  prepare(folder, R"toml(
+[[steps]]
+[[steps.calls]]
+tool = "bash"
+arguments = { command = "for i in $(seq 1 40); do echo line $i is so long that it has 37 letters; done" }
+[[steps]]
+text = "Done."
+)toml");
+  terminal_program riffle{folder.path(), {"run", "-v", "go"}, 80};
+  CHECK(riffle.finish() == 0);
+  const auto all = picture_of(riffle, 80);
+  INFO(all);
+  const std::string rest = " is so long that it has 37 letters\n";
+  CHECK(has_text(all, "    … 30 lines before\n    line 31" + rest));
+  CHECK(has_text(all, "    line 40" + rest));
 }
 
 TEST_CASE("colours and the status line depend on the terminal") {

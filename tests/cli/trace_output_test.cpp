@@ -64,42 +64,99 @@ TEST_CASE("a line of progress stands for one line of the output") {
   CHECK(on(end) == "[TOOL] bash: make — 0.0s\n    ok\n    ok\n");
 }
 
-TEST_CASE("an excerpt of an output ends behind a word") {
+namespace {
+
+/// What stands below the line of a call that went well.
+std::string below(events::tool_result x, const std::string& output,
+                  std::size_t columns = 0) {
   told_run on{verbosity::verbose};
+  on.traces.set_columns(columns);
+  on(made_call("bash", R"({"command":"make"})"));
+  x.output = output;
+  const auto text = on(std::move(x));
+  return text.substr(text.find('\n') + 1);
+}
+
+std::string numbered(int first, int last, const std::string& indent = "") {
+  std::string out;
+  for (int i = first; i <= last; ++i)
+    out += indent + "line " + std::to_string(i) + "\n";
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("an excerpt of an output has whole lines") {
   auto x = its_end(outcome::ok, 100);
   x.truncated = true;
-  const auto shown = [&](const std::string& output) {
-    on(made_call("bash", R"({"command":"make"})"));
-    x.output = output;
-    const auto text = on(x);
-    return text.substr(text.find('\n') + 1);
-  };
-  CHECK(shown("one\ntwo words and ha") ==
-        "    one\n    two words and\n    …\n");
-  CHECK(shown("one\nha") == "    one\n    …\n");
+  CHECK(below(x, "one\ntwo words and ha") == "    one\n    …\n");
+  CHECK(below(x, "one\nha") == "    one\n    …\n");
   const std::string word(50, 'x');
-  CHECK(shown("a " + word) == "    a " + word + "\n    …\n");
+  CHECK(below(x, "a " + word) == "    a " + word + "…\n");
 }
 
 TEST_CASE("an excerpt that ends early says how many lines follow") {
-  told_run on{verbosity::verbose};
   auto x = its_end(outcome::ok, 100);
   x.truncated = true;
   x.metadata = R"({"lines":40})";
-  const auto shown = [&](const std::string& output) {
-    on(made_call("read", R"({"path":"a"})"));
-    x.output = output;
-    const auto text = on(x);
-    return text.substr(text.find('\n') + 1);
-  };
-  CHECK(shown("one\ntwo\n") == "    one\n    two\n    … 38 more lines\n");
-  CHECK(shown("one\ntwo wor") == "    one\n    two\n    … 39 more lines\n");
+  CHECK(below(x, "one\ntwo\n") == "    one\n    two\n    … 38 more lines\n");
+  CHECK(below(x, "one\ntwo wor") == "    one\n    … 39 more lines\n");
+  CHECK(below(x, "one wor") == "    one wor…\n    … 39 more lines\n");
   x.metadata = R"({"lines":2})";
-  CHECK(shown("one\ntwo wor") == "    one\n    two\n    … 1 more line\n");
-  x.truncated = false;
-  std::string many;
-  for (int i = 0; i < 25; ++i) many += "x\n";
-  CHECK(shown(many).ends_with("    x\n    … 1 more line\n"));
+  CHECK(below(x, "one\ntwo wor") == "    one\n    … 1 more line\n");
+}
+
+TEST_CASE("of an output its last ten lines are shown") {
+  auto x = its_end(outcome::ok, 100);
+  CHECK(below(x, numbered(1, 10)) == numbered(1, 10, "    "));
+  CHECK(below(x, numbered(1, 11)) ==
+        "    … 1 line before\n" + numbered(2, 11, "    "));
+  // The end of a longer one.
+  x.metadata = R"({"lines":5000})";
+  CHECK(below(x, numbered(4900, 5000)) ==
+        "    … 4990 lines before\n" + numbered(4991, 5000, "    "));
+}
+
+TEST_CASE("a line of an output is cut at the width, with a mark") {
+  const auto x = its_end(outcome::ok, 100);
+  const std::string line(500, 'x');
+  CHECK(below(x, line + "\nend\n", 80) ==
+        "    " + std::string(74, 'x') + "…\n    end\n");
+  CHECK(below(x, line) == "    " + std::string(194, 'x') + "…\n");
+}
+
+TEST_CASE("of a command that did something its last line is shown") {
+  trace_options options;
+  options.last_lines = true;
+  trace_writer traces{options};
+  traces.set_columns(40);
+  const auto on = [&](events::body body) {
+    event x;
+    x.body = std::move(body);
+    return traces.on(x);
+  };
+  auto call = made_call("bash", R"({"command":"make"})");
+  auto end = its_end(outcome::ok, 100);
+  end.output = "[1/2] a\nAll 312 tests passed\n\n";
+  on(call);
+  CHECK(on(end) == "[TOOL] bash: make — 0.1s\n    All 312 tests passed\n");
+  on(call);
+  end.output = std::string(100, 'x');
+  CHECK(on(end) ==
+        "[TOOL] bash: make — 0.1s\n    " + std::string(34, 'x') + "…\n");
+  // Of a beginning nobody knows it.
+  on(call);
+  end.truncated = true;
+  CHECK(on(end) == "[TOOL] bash: make — 0.1s\n");
+  end.truncated = false;
+  // What only reads is read by the model.
+  call.eff = effect::read_only;
+  on(call);
+  CHECK(on(end) == "[TOOL] bash: make — 0.1s\n");
+  call.eff = effect::mutating;
+  call.tool = "own";
+  on(call);
+  CHECK(on(end).find('x') == std::string::npos);
 }
 
 TEST_CASE("what the line of a command says stands below it no second time") {
@@ -114,4 +171,15 @@ TEST_CASE("what the line of a command says stands below it no second time") {
   x.err = error{errc::tool_execution_error, "own", "no such ticket"};
   x.output = "looking\nno such ticket\n";
   CHECK(on(x) == "[TOOL] own: a ✗ no such ticket — 0.1s\n    looking\n");
+}
+
+TEST_CASE("as many lines are shown as the line of a command says") {
+  told_run on;
+  on(made_call("bash", R"({"command":"make"})"));
+  auto x = its_end(outcome::failed, 100);
+  x.metadata = R"({"exit_code":2,"lines":3})";
+  x.output = "no rule\n\nstop\nexit status 2\n";
+  CHECK(on(x) ==
+        "[TOOL] bash: make (exit 2, 3 lines) — 0.1s\n"
+        "    no rule\n    \n    stop\n");
 }

@@ -188,6 +188,8 @@ class shown_volley {
               show,
               signals,
               io} {
+    output_.read_outputs(
+        [&rt = x.rt](const call_id& id) { return last_output(rt, id); });
     output_.listen([this](const event& e) { work_.on(e); });
   }
   shown_volley(const shown_volley&) = delete;

@@ -191,8 +191,7 @@ std::string stop_words(std::string_view why) {
 }
 
 std::vector<std::string> last_rows(std::string_view text, bool cut,
-                                   std::size_t columns) {
-  constexpr std::size_t most = 5;
+                                   std::size_t columns, std::size_t most) {
   constexpr std::size_t longest = 4000;
   cut = cut || text.size() > longest;
   std::vector<std::string> all;
@@ -201,10 +200,14 @@ std::vector<std::string> last_rows(std::string_view text, bool cut,
   for_each_line(safe, [&](std::string_view line) {
     const auto mark = std::exchange(before, {});
     // The line above them says that already.
-    if (line.find_first_not_of(" \t") != line.npos &&
-        !line.starts_with("exit status "))
+    if (!line.starts_with("exit status "))
       all.push_back(fit(std::string{mark}.append(line), columns));
   });
+  const auto is_blank = [](const std::string& line) {
+    return line.find_first_not_of(" \t") == line.npos;
+  };
+  while (!all.empty() && is_blank(all.back())) all.pop_back();
+  if (all.size() > most) std::erase_if(all, is_blank);
   if (all.size() > most)
     all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(most));
   return all;

@@ -61,9 +61,9 @@ std::string stop_reason(std::string_view by);
 /// all else nothing. Also of a reason as it was worded before.
 std::string stop_words(std::string_view why);
 
-/// What a command that failed said last, which is mostly why. `cut`: there was
-/// more before it.
+/// What a command said last, at most so many lines; blank ones only where there
+/// is room for all. `cut`: there was more before it.
 std::vector<std::string> last_rows(std::string_view text, bool cut,
-                                   std::size_t columns);
+                                   std::size_t columns, std::size_t most);
 
 }  // namespace riffle::cli

@@ -32,6 +32,7 @@ void plan_output::on(const event_view& x, time_point now) {
   runs_.on(*e);
   if (e->run == plan_) report_.on(*e);
   report_.count(*e);
+  complete(*e);
   write(view_.on(*e, now, size()));
   if (e->run == plan_) tell_end_of_output(*e);
   if (auto* asked = std::get_if<events::approval_required>(&e->body))
@@ -47,10 +48,10 @@ void plan_output::tell_end_of_output(const event& x) {
     call_ = call->id;
   const auto* end = std::get_if<events::plan_step_finished>(&x.body);
   if (!end || end->status != events::run_status::failed || !end->err ||
-      call_.empty() || !end_of_output_ || options_.level == verbosity::quiet ||
+      call_.empty() || !reads_outputs() || options_.level == verbosity::quiet ||
       show_.tool_trace || options_.level == verbosity::verbose)
     return;
-  interject(view_.last_lines(end_of_output_(call_), end->err->message));
+  interject(view_.last_lines(end_of_output(call_), end->err->message));
 }
 
 void plan_output::finish(std::uint32_t unasked) {

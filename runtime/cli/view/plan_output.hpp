@@ -24,11 +24,6 @@ class plan_output : public work_output {
   plan_output(run_id plan, const common_options& options, show_options show,
               fd_writer& out, fd_writer& err);
 
-  /// Gives the end of what a call put out: events have its beginning alone.
-  void read_outputs(std::function<std::string(const call_id&)> f) {
-    end_of_output_ = std::move(f);
-  }
-
   void on(const event_batch& batch, time_point now);
 
   /// After the last event: the answer or the object, if the plan has ended.
@@ -50,8 +45,7 @@ class plan_output : public work_output {
   plan_view& view_;
   plan_report report_;
   run_report runs_;  ///< of all of them, and of the plan's own calls
-  std::function<std::string(const call_id&)> end_of_output_;
-  call_id call_;  ///< the last one of the step that is open, if that calls
+  call_id call_;     ///< the last one of the step that is open, if that calls
 };
 
 }  // namespace riffle::cli

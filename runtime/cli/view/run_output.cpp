@@ -10,7 +10,6 @@
 #include "runtime/cli/terminal/terminal_kind.hpp"
 #include "runtime/cli/terminal/terminal_mode.hpp"
 #include "runtime/cli/view/diff_lines.hpp"
-#include "runtime/cli/view/output_text.hpp"
 #include "runtime/cli/view/results.hpp"
 
 namespace riffle::cli {
@@ -109,18 +108,6 @@ void run_output::on_line(std::string_view line, time_point now) {
   complete(*x);
   write(view_.on(*x, now, columns()));
   tell(*x);
-}
-
-/// Why a command failed stands in its last lines, which may be longer than what
-/// an event has.
-void run_output::complete(event& x) const {
-  auto* const end = std::get_if<events::tool_result>(&x.body);
-  if (!end || end->how != outcome::failed || !end->truncated || !end_of_output_)
-    return;
-  auto text = end_of_output_(end->id);
-  if (text.size() <= end->output.size()) return;
-  end->truncated = text.size() >= longest_end;
-  end->output = std::move(text);
 }
 
 void run_output::finish() {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,12 +21,6 @@ class run_output : public work_output {
   run_output(const common_options& options, show_options show, fd_writer& out,
              fd_writer& err);
 
-  /// Gives the end of what a call put out: of what was long, events have a part
-  /// alone.
-  void read_outputs(std::function<std::string(const call_id&)> f) {
-    end_of_output_ = std::move(f);
-  }
-
   /// Event lines of the run, in order, whole.
   void on_lines(std::string_view lines, time_point now);
 
@@ -38,14 +31,12 @@ class run_output : public work_output {
 
  private:
   void on_line(std::string_view line, time_point now);
-  void complete(event& x) const;
 
   common_options options_;
   bool tool_trace_;
   live_view& view_;
   bool wants_calls_;  ///< what calls did is shown, or reported
   run_report report_;
-  std::function<std::string(const call_id&)> end_of_output_;
 };
 
 /// How a run is shown on these outputs: what a terminal that can do nothing

@@ -25,8 +25,8 @@ trace_options traces_of(const view_options& x, bool folds, bool alone) {
   // A status line tells how far a call is, where there is one.
   const bool progress = !x.status;
   // What is drawn in rows is cut to the terminal, which colours would hinder.
-  return {x.level, x.color && !folds, progress, x.asks,
-          alone,   x.ascii,           !alone,   x.since};
+  return {x.level, x.color && !folds, progress,         x.asks, alone, x.ascii,
+          !alone,  x.since,           alone && x.status};
 }
 
 std::string painted(std::string_view text, const char* paint, bool color) {

@@ -2,14 +2,15 @@
 // What a call wrote and changed, below the line of its end: a part of the trace
 // writer.
 #include <algorithm>
-#include <numeric>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/cli/view/diff_lines.hpp"
+#include "runtime/cli/view/people_text.hpp"
 #include "runtime/cli/view/trace_writer.hpp"
 
 namespace riffle::cli {
@@ -20,13 +21,13 @@ namespace {
 constexpr std::size_t most_told = 64;
 constexpr std::size_t longest_shown = 200;
 
-/// Without the part of a word at its end, where that is short.
-std::string_view whole_words(std::string_view text) {
-  constexpr std::size_t longest_word = 40;
-  const auto end = text.find_last_of(" \t\n");
-  return end == text.npos || text.size() - end > longest_word
-             ? text
-             : text.substr(0, end);
+/// What is shown of a call that went well, for who wants all.
+constexpr std::size_t most_lines = 10;
+
+/// Of a beginning that was cut, unless it has none.
+std::string_view whole_lines(std::string_view text) {
+  const auto end = text.rfind('\n');
+  return end == text.npos ? text : text.substr(0, end + 1);
 }
 
 /// How a text is shown in part.
@@ -35,6 +36,7 @@ struct part {
   bool end = false;         ///< it is the end of something, else its beginning
   std::size_t most = 24;    ///< lines that a screen has
   std::uint64_t lines = 0;  ///< of all of it; 0: nobody knows
+  std::size_t room = 0;     ///< columns of a line; 0: any
 };
 
 std::string mark_of(std::uint64_t hidden, const part& x) {
@@ -48,22 +50,28 @@ std::string mark_of(std::uint64_t hidden, const part& x) {
 
 /// Each line of a text indented, so that it cannot pass for a trace.
 std::string indented(std::string_view text, const part& x) {
-  const auto whole = static_cast<std::size_t>(std::ranges::count(text, '\n'));
-  if (x.cut && !x.end) text = whole_words(text);
   std::vector<std::string> lines;
   const auto safe = safe_text(text);
   for_each_line(safe, [&](std::string_view line) {
-    lines.push_back(std::string{trace_bar}.append(line) + "\n");
+    lines.push_back(std::string{trace_bar} +
+                    (x.room == 0 ? std::string{line} : fit(line, x.room)));
   });
+  // The one that was cut goes on.
+  const bool goes_on = x.cut && !x.end && !text.ends_with('\n');
+  if (goes_on && !lines.empty() && !lines.back().ends_with("…"))
+    lines.back() += "…";
   const auto shown = std::min(lines.size(), x.most);
   auto hidden = static_cast<std::uint64_t>(lines.size() - shown);
-  // Of one that was cut a part is no line.
+  // Of an end that was cut the first is a part of one.
   const auto known =
-      x.end ? shown - std::min<std::size_t>(shown, 1) : std::min(whole, shown);
-  if (x.cut && x.lines > 0) hidden = x.lines - std::min(x.lines, known);
-  const auto mark = x.cut || hidden > 0 ? mark_of(hidden, x) : std::string{};
-  lines.resize(shown);
-  const auto all = std::accumulate(lines.begin(), lines.end(), std::string{});
+      x.cut && x.end ? shown - std::min<std::size_t>(shown, 1) : shown;
+  if (x.lines > 0 && (x.cut || hidden > 0))
+    hidden = std::max<std::uint64_t>(x.lines, lines.size()) - known;
+  const auto first = x.end ? lines.size() - shown : 0;
+  std::string all;
+  for (std::size_t i = first; i < first + shown; ++i) all += lines[i] + "\n";
+  const bool marked = (x.cut && !goes_on) || hidden > 0;
+  const auto mark = marked ? mark_of(hidden, x) : std::string{};
   return x.end ? mark + all : all + mark;
 }
 
@@ -100,17 +108,43 @@ std::string trace_writer::written(const open_call& call,
   return call.seen ? std::string{} : painted(indented(diff, {}));
 }
 
+/// Below the end of a command, without being asked: why it failed, and what it
+/// came to where it did something.
+std::string trace_writer::last_words(const open_call& call,
+                                     const events::tool_result& x) const {
+  const bool exited = x.how == outcome::failed && has_exit_code(x.metadata);
+  const bool done = x.how == outcome::ok && call.acts && !x.truncated;
+  std::size_t most = 0;
+  if (exited && options_.tails) most = 5;
+  if (done && options_.last_lines) most = 1;
+  std::string rows;
+  if (most == 0) return rows;
+  for (const auto& row : last_rows(x.output, x.truncated, line_room(), most))
+    rows += faint(std::string{trace_bar} + row) + "\n";
+  return rows;
+}
+
+/// Columns behind the bar; the last one stays free.
+std::size_t trace_writer::line_room() const {
+  constexpr std::size_t without_terminal = 200;
+  constexpr std::size_t least = 20;
+  const auto all = columns_ == 0 ? without_terminal : columns_;
+  return std::max(all, least) - trace_bar.size() - 1;
+}
+
 /// What has stood there as progress, or as the reason, stands there.
 std::string trace_writer::output_text(const open_call& call,
                                       const events::tool_result& x) const {
   const std::string_view why = x.err ? x.err->message : std::string_view{};
   if (why.starts_with(x.output)) return {};
   const bool good = x.how == outcome::ok;
-  const auto all =
-      has_exit_code(x.metadata) ? without_status(x.output) : x.output;
-  // Of what failed each line may say why.
-  part how{x.truncated, !good};
-  if (!good) how.most = all.size() + 1;
+  // Of what failed each line may say why; of the rest an event has the
+  // beginning, where its end could not be read.
+  auto all = has_exit_code(x.metadata) ? without_status(x.output) : x.output;
+  if (good && x.truncated) all = whole_lines(all);
+  part how{x.truncated, !good || !x.truncated};
+  how.most = good ? most_lines : all.size() + 1;
+  how.room = good ? line_room() : 0;
   if (call.told.empty()) how.lines = lines_of(x.metadata);
   if (call.told.empty() && why.empty()) return indented(all, how);
   std::string rest;

@@ -185,7 +185,8 @@ std::string trace_writer::on(const events::tool_call& x, wall_time at) {
         call_line(x.tool, x.arguments.empty() ? x.arguments_text : x.arguments);
   open_.insert_or_assign(
       x.id, open_call{std::move(words), std::move(label), at, !x.node.empty(),
-                      x.title.empty() ? "Using " + x.tool : x.title, seen});
+                      x.title.empty() ? "Using " + x.tool : x.title, seen,
+                      x.tool == "bash" && x.eff != effect::read_only});
   if (x.status == events::call_status::not_started) std::swap(wanted_, out);
   return out;
 }
@@ -267,14 +268,8 @@ std::string trace_writer::on(const events::tool_result& x, wall_time) {
       untimed ? std::string{}
               : (stopped ? " after " : " — ") + short_duration(x.duration_ms);
   const auto out = end_line(label, rest, time, !good && waits.empty());
-  if (verbose()) return out + written(call ? call.mapped() : open_call{}, x);
-  if (!exited || !options_.tails) return out;
-  std::string rows;
-  const auto room = columns_ == 0 ? 200 : std::max<std::size_t>(columns_, 20);
-  for (const auto& row :
-       last_rows(x.output, x.truncated, room - trace_bar.size() - 1))
-    rows += faint(std::string{trace_bar} + row) + "\n";
-  return out + rows;
+  const auto about = call ? call.mapped() : open_call{};
+  return out + (verbose() ? written(about, x) : last_words(about, x));
 }
 
 std::string trace_writer::withdrawn() const {

@@ -35,6 +35,7 @@ struct trace_options {
   /// When somebody began to watch; what is older was decided at a terminal
   /// that this one takes the place of.
   wall_time since = {};
+  bool last_lines = false;  ///< of commands that did something, the last one
 };
 
 /// Renders the events of one run, in order. Remembers the calls that are
@@ -101,6 +102,7 @@ class trace_writer {
     bool moves = false;  ///< a node has it, or was to have it
     std::string title{};
     bool seen = false;               ///< a question has shown what it changes
+    bool acts = false;               ///< a command that does not only read
     std::deque<std::string> told{};  ///< the last lines of its output, as shown
   };
   static void remember(open_call& call, std::string_view line);
@@ -110,6 +112,9 @@ class trace_writer {
                                     const events::tool_result& x) const;
   [[nodiscard]] std::string output_text(const open_call& call,
                                         const events::tool_result& x) const;
+  [[nodiscard]] std::string last_words(const open_call& call,
+                                       const events::tool_result& x) const;
+  [[nodiscard]] std::size_t line_room() const;
 
   std::string on(const events::run_started& x, wall_time at);
   std::string on(const events::step_start& x, wall_time at);

@@ -82,6 +82,7 @@ void volley_output::on_line(std::size_t task, std::string_view line) {
     interject(tool_trace(x->run, *end, report.title_of(end->id)));
   report.on(*x);
   tasks_[task].stats.on(*x);
+  complete(*x);
   write(view_.on(task, *x, size()));
   if (const auto* done = std::get_if<events::approval_resolved>(&x->body))
     asked_.erase(done->proposal);

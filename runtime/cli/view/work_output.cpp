@@ -3,6 +3,7 @@
 
 #include "runtime/cli/terminal/screen.hpp"
 #include "runtime/cli/terminal/terminal_mode.hpp"
+#include "runtime/cli/view/output_text.hpp"
 
 namespace riffle::cli {
 
@@ -33,6 +34,19 @@ void work_output::write(const screen_writes& all) {
     (x.to_out ? out_ : err_).write(x.bytes);
   }
   leave_screen_at(view_->cursor());
+}
+
+/// Why a command failed, and what it came to, stands in its last lines.
+void work_output::complete(event& x) const {
+  auto* const end = std::get_if<events::tool_result>(&x.body);
+  if (!end || !end->truncated || !view_->wants_end_of(*end)) return;
+  auto text = end_of_output(end->id);
+  if (text.size() <= end->output.size()) return;
+  const bool cut = text.size() >= longest_end;
+  const bool good = end->how == outcome::ok;
+  if (good && cut) text.erase(0, text.find('\n') + 1);  // whole lines
+  end->truncated = cut && !good;
+  end->output = std::move(text);
 }
 
 bool work_output::uncover() {

@@ -26,6 +26,12 @@ class work_output {
   /// `f` is called with each event that is shown, behind it.
   void listen(std::function<void(const event&)> f) { listener_ = std::move(f); }
 
+  /// Gives the end of what a call put out: of what was long, events have a part
+  /// alone.
+  void read_outputs(std::function<std::string(const call_id&)> f) {
+    end_of_output_ = std::move(f);
+  }
+
   /// About every 100 ms: keeps the status alive.
   void tick(time_point now) { write(view_->tick(now, size())); }
 
@@ -96,6 +102,14 @@ class work_output {
   }
   /// Of standard error.
   [[nodiscard]] view_size size() const { return {err_.columns(), err_.rows()}; }
+  /// Puts that end in place of the part, where it is shown.
+  void complete(event& x) const;
+  [[nodiscard]] bool reads_outputs() const noexcept {
+    return static_cast<bool>(end_of_output_);
+  }
+  [[nodiscard]] std::string end_of_output(const call_id& x) const {
+    return end_of_output_ ? end_of_output_(x) : std::string{};
+  }
   void tell(const event& x) {
     if (listener_) listener_(x);
   }
@@ -107,6 +121,7 @@ class work_output {
   const std::unique_ptr<work_view> view_;
   const unread unread_;
   std::function<void(const event&)> listener_;
+  std::function<std::string(const call_id&)> end_of_output_;
   std::function<std::string()> erasure_;  ///< empty: no question is open
   bool uncovered_ = false;
 };

@@ -38,6 +38,11 @@ class work_view {
   }
 
   [[nodiscard]] bool has_status() const noexcept { return options_.status; }
+  /// Whether the end of what this call put out is shown, or a part of it.
+  [[nodiscard]] bool wants_end_of(const events::tool_result& x) const noexcept {
+    return x.how == outcome::failed || options_.level == verbosity::verbose ||
+           (options_.status && !layout_.several && x.tool == "bash");
+  }
   /// What it says stands on the terminal to which answers go.
   [[nodiscard]] bool stays_on_screen() const noexcept {
     return options_.status && options_.out_terminal;
