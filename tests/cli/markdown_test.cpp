@@ -186,6 +186,23 @@ TEST_CASE("no row of words, items or tables is wider than the terminal") {
   for (std::size_t columns = 1; columns < 30; ++columns) shown(sample, columns);
 }
 
+TEST_CASE("a column that cannot be broken at blanks has its width first") {
+  const std::string text =
+      "| File | What |\n|---|---|\n"
+      "| actors/core/restart_policy.hpp | how often a child is begun again |\n";
+  CHECK(shown(text, 60) ==
+        "File                           │ What\n"
+        "───────────────────────────────┼───────────────────────────\n"
+        "actors/core/restart_policy.hpp │ how often a child is begun\n"
+        "                               │ again\n");
+  // Where words do not fit the widest column gives way.
+  CHECK(widest(shown(text, 24)) < 24);
+  // Wide characters may be broken without blanks.
+  const std::string wide =
+      "| a | b |\n|---|---|\n| 日本語日本語日本語日本語 | one-long-word |\n";
+  CHECK(shown(wide, 30).find("one-long-word") != std::string::npos);
+}
+
 TEST_CASE("a word is shown at its end, a mark when it is closed") {
   markdown x{true};
   CHECK(x.on("Hello wor", 80) == "Hello");

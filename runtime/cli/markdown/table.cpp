@@ -58,11 +58,12 @@ std::size_t shown_columns(std::string_view row) {
   return out;
 }
 
-/// A cell as lines of at most `width`.
+/// A cell as lines of at most `width`; unless it `breaks_words`, one that is
+/// wider stays whole.
 cells wrapped(const std::string& cell, std::size_t width, std::uint8_t marks,
-              bool styled) {
+              bool styled, bool breaks_words = true) {
   word_wrap words;
-  words.begin({}, {}, true);
+  words.begin({}, {}, breaks_words);
   std::string text;
   if (!styled) {
     words.add(text, {}, cell, width);
@@ -111,11 +112,7 @@ class table {
     for (const auto& row : rows_)
       for (std::size_t i = 0; i < std::min(row.size(), count_); ++i)
         widths_[i] = std::max(widths_[i], width_of(row[i], room));
-    auto sum = std::accumulate(widths_.begin(), widths_.end(), std::size_t{0});
-    while (sum > room) {  // the widest gives way
-      --*std::ranges::max_element(widths_);
-      --sum;
-    }
+    shrink_to(room);
     return true;
   }
 
@@ -130,6 +127,39 @@ class table {
   }
 
  private:
+  /// The widest column gives way, but none breaks its words before all others
+  /// have only theirs.
+  void shrink_to(std::size_t room) {
+    auto least = longest_words();
+    auto sum = std::accumulate(widths_.begin(), widths_.end(), std::size_t{0});
+    while (sum > room) {
+      auto* widest = &widths_.front();
+      std::size_t most = 0;
+      for (std::size_t i = 0; i < count_; ++i) {
+        if (widths_[i] <= std::max(least[i], most)) continue;
+        most = widths_[i];
+        widest = &widths_[i];
+      }
+      if (most == 0) {  // not even words fit
+        std::ranges::fill(least, 0);
+        continue;
+      }
+      --*widest;
+      --sum;
+    }
+  }
+
+  /// Of each column, what cannot be broken at a blank.
+  [[nodiscard]] std::vector<std::size_t> longest_words() const {
+    std::vector<std::size_t> out(count_, 1);
+    for (const auto& row : rows_)
+      for (std::size_t i = 0; i < std::min(row.size(), count_); ++i)
+        for (const auto& x :
+             wrapped(row[i], 1, text_marks::none, styled_, false))
+          out[i] = std::max(out[i], shown_columns(x));
+    return out;
+  }
+
   [[nodiscard]] std::size_t width_of(const std::string& cell,
                                      std::size_t room) const {
     std::size_t out = 0;
