@@ -2,6 +2,7 @@
 #include "runtime/cli/markdown/inline_text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -23,6 +24,30 @@ bool is_ascii_mark(char c) { return c > ' ' && c < 0x7F && !is_word(c); }
 std::size_t run_length(std::string_view text, std::size_t at) {
   const auto end = text.find_first_not_of(text[at], at);
   return std::min(end, text.size()) - at;
+}
+
+/// Bytes of the longest that is known, with its marks.
+constexpr std::size_t longest_entity = 8;
+
+/// What a name of HTML stands for; nothing: it is none that models write.
+std::string_view entity_text(std::string_view name) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 13> all{
+      {{"amp", "&"},
+       {"lt", "<"},
+       {"gt", ">"},
+       {"quot", "\""},
+       {"apos", "'"},
+       {"#39", "'"},
+       {"#x27", "'"},
+       {"nbsp", "\u00A0"},
+       {"hellip", "…"},
+       {"mdash", "—"},
+       {"ndash", "–"},
+       {"rarr", "→"},
+       {"times", "×"}}};
+  const auto* const found =
+      std::ranges::find(all, name, [](const auto& x) { return x.first; });
+  return found == all.end() ? std::string_view{} : found->second;
 }
 
 void append(pieces& out, std::uint8_t marks, std::string_view text) {
@@ -74,7 +99,7 @@ class line_reader {
 
   /// False: it must wait for more.
   bool step(pieces& out, std::uint8_t marks) {
-    const auto next = text_.find_first_of("\\`*_~[", at_);
+    const auto next = text_.find_first_of("\\`*_~[&<!", at_);
     if (next != at_) {
       literal(out, marks, std::min(next, text_.size()) - at_);
       return true;
@@ -83,12 +108,19 @@ class line_reader {
       case '\\': return escaped(out, marks);
       case '`': return settle(in_code(out), out, marks);
       case '[': return settle(link(out, marks), out, marks);
+      case '&': return settle(entity(out, marks), out, marks);
+      case '<': return settle(bare_link(out, marks), out, marks);
+      case '!': return settle(image(out, marks), out, marks);
       default: return settle(emphasized(out, marks), out, marks);
     }
   }
 
   bool settle(found how, pieces& out, std::uint8_t marks) {
-    if (how == found::no) literal(out, marks, run_length(text_, at_));
+    constexpr std::string_view single = "&<!";
+    if (how == found::no) {
+      const bool one = single.find(text_[at_]) != single.npos;
+      literal(out, marks, one ? 1 : run_length(text_, at_));
+    }
     return how != found::unknown;
   }
 
@@ -201,9 +233,55 @@ class line_reader {
     line_reader inside{text, true, '['};
     inside.read(out, marks);
     if (to != text && !to.empty()) {
-      append(out, marks, " ");
+      append(out, marks, text.empty() ? "" : " ");
       append(out, marks | text_marks::address, "(" + std::string{to} + ")");
     }
+    pass(end + 1);
+    return found::yes;
+  }
+
+  /// "![alt](address)": nobody sees a picture here.
+  found image(pieces& out, std::uint8_t marks) {
+    if (at_ + 1 == text_.size()) return whole_ ? found::no : found::unknown;
+    if (text_[at_ + 1] != '[') return found::no;
+    ++at_;
+    const auto how = link(out, marks);
+    if (how != found::yes) --at_;
+    return how;
+  }
+
+  /// "<https://a.b>"
+  found bare_link(pieces& out, std::uint8_t marks) {
+    const auto seen = window();
+    const auto to = seen.substr(1);
+    bool begins = false;
+    bool may_begin = false;
+    for (const std::string_view scheme : {"https://", "http://", "mailto:"}) {
+      begins = begins || to.starts_with(scheme);
+      may_begin = may_begin || scheme.starts_with(to);
+    }
+    if (!begins) return may_begin ? missing() : found::no;
+    const auto end = to.find_first_of("<> \t");
+    if (end == std::string_view::npos) return missing();
+    if (to[end] != '>') return found::no;
+    append(out, marks, to.substr(0, end));
+    pass(end + 2);
+    return found::yes;
+  }
+
+  /// "&amp;"
+  found entity(pieces& out, std::uint8_t marks) {
+    const auto seen = text_.substr(at_, longest_entity);
+    const auto end = seen.find(';');
+    if (end == std::string_view::npos) {
+      const bool named = std::ranges::all_of(
+          seen.substr(1), [](char c) { return is_word(c) || c == '#'; });
+      const bool more = !whole_ && seen.size() < longest_entity;
+      return named && more ? found::unknown : found::no;
+    }
+    const auto text = entity_text(seen.substr(1, end - 1));
+    if (text.empty()) return found::no;
+    append(out, marks, text);
     pass(end + 1);
     return found::yes;
   }

@@ -22,6 +22,7 @@ inline constexpr std::uint8_t code = 4;
 inline constexpr std::uint8_t struck = 8;
 inline constexpr std::uint8_t address = 16;  ///< where a link goes
 inline constexpr std::uint8_t heading = 32;
+inline constexpr std::uint8_t title = 64;  ///< a heading of the first level
 
 }  // namespace text_marks
 

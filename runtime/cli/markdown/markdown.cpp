@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "messages/utf8.hpp"
+#include "runtime/cli/markdown/code_line.hpp"
 #include "runtime/cli/markdown/line_kind.hpp"
 #include "runtime/cli/markdown/table.hpp"
 #include "runtime/cli/markdown/text_style.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
-#include "runtime/cli/view/diff_lines.hpp"
 
 namespace riffle::cli {
 
@@ -23,10 +23,29 @@ constexpr std::size_t tab_stop = 8;
 /// A terminal that is no wider marks nothing.
 constexpr std::size_t narrowest = 10;
 
-std::string line_of(std::size_t columns) {
+constexpr std::string_view fence_edge = "─";  ///< of a fence, and below a title
+constexpr std::string_view part_rule = "┄";  ///< between parts of a text
+
+std::string line_of(std::size_t columns, std::string_view one = fence_edge) {
   std::string out;
-  for (std::size_t i = 0; i < columns; ++i) out += "─";
+  for (std::size_t i = 0; i < columns; ++i) out += one;
   return out;
+}
+
+/// "## ": 2, of no heading 0.
+std::size_t heading_level(std::string_view line) {
+  constexpr std::size_t most = 6;
+  const auto n = std::min(line.find_first_not_of('#'), line.size());
+  return n <= most && n < line.size() && line[n] == ' ' ? n : 0;
+}
+
+bool is_heading(std::string_view line) { return heading_level(line) > 0; }
+
+std::uint8_t marks_of_heading(std::size_t level) {
+  using namespace text_marks;
+  return level == 1   ? heading | title
+         : level == 2 ? heading
+                      : heading | emphasis;
 }
 
 /// Of a heading.
@@ -112,11 +131,6 @@ std::string_view markdown::take_rest(std::string_view piece) {
   return piece.substr(end + 1);
 }
 
-bool markdown::is_heading(std::string_view line) const {
-  const auto n = std::min(line.find_first_not_of('#'), line.size());
-  return n > 0 && n <= 6 && n < line.size() && line[n] == ' ';
-}
-
 /// `line_` is the beginning of a line, or all of it.
 void markdown::decide(bool ended) {
   if (!fence_.empty()) return decide_in_fence(ended);
@@ -142,14 +156,30 @@ bool markdown::closes_fence(std::string_view line) const {
          is_blank_line(line.substr(line.rfind(mark[0]) + 1));
 }
 
+/// What has colours is shown when it is whole.
 void markdown::decide_in_fence(bool ended) {
-  if (diff_ || (ended && closes_fence(line_))) {
+  if (styled_ || (ended && closes_fence(line_))) {
     place_ = place::whole;
     return;
   }
   place_ = place::code;
+  show_in_fence(std::exchange(line_, {}));
+}
+
+/// A line of it, or its beginning.
+void markdown::show_in_fence(std::string_view line) {
   shown_ = true;
-  show_code(std::exchange(line_, {}));
+  if (!boxed_) show_edge();
+  line = without_indent(line);
+  if (!styled_) return show_code(line);
+  for (const auto& x : painted_code(line, language_))
+    show_code(x.text, x.paint);
+}
+
+/// In a list the fence is indented, and all of its code with it.
+std::string_view markdown::without_indent(std::string_view line) const {
+  const auto blanks = std::min(line.find_first_not_of(" \t"), line.size());
+  return line.substr(std::min(blanks, fence_indent_));
 }
 
 void markdown::begin_text(std::string_view line) {
@@ -194,8 +224,7 @@ void markdown::on_whole_line(bool below_text) {
   const auto line = std::exchange(line_, {});
   if (!fence_.empty()) {
     if (closes_fence(line)) return close_fence();
-    shown_ = true;
-    show_code(line, styled_ ? paint_of(line) : "");
+    show_in_fence(line);
     out_ += '\n';
     code_column_ = 0;
     return;
@@ -218,12 +247,14 @@ void markdown::on_whole_line(bool below_text) {
   if (!mark.empty()) {
     const auto info = line.find(mark) + mark.size();
     if (line.find('`', info) == std::string::npos) return open_fence(line);
-  } else if (is_rule(line) || (below_text && is_underline(line))) {
-    return show_rule();
+  } else if (is_rule(line)) {
+    return show_rule(part_rule);
+  } else if (below_text && is_underline(line)) {
+    return show_rule(fence_edge);
   }
   words_.begin({}, {});
   const bool titled = titled_ && styled_;
-  marks_ = titled ? text_marks::heading : text_marks::none;
+  marks_ = titled ? marks_of_heading(heading_level(line)) : text_marks::none;
   show_text(titled ? title_of(line) : std::string_view{line});
   place_ = place::text;
   end_line();
@@ -260,12 +291,19 @@ void markdown::end_table() {
 void markdown::open_fence(std::string_view line) {
   const auto mark = fence_of(line);
   fence_ = mark;
-  auto info = line.substr(line.find(mark) + mark.size());
+  fence_indent_ = line.find(mark);
+  auto info = line.substr(fence_indent_ + mark.size());
   info.remove_prefix(std::min(info.find_first_not_of(" \t"), info.size()));
-  info = info.substr(0, info.find_first_of(" \t{"));
-  diff_ = info == "diff" || info == "patch";
+  language_ = info.substr(0, info.find_first_of(" \t{"));
+  show_edge();
+}
+
+/// The one above the code.
+void markdown::show_edge() {
+  boxed_ = true;
   const auto width = std::min(room(), longest_rule);
-  const auto label = info.empty() ? std::string{} : " " + fit(info, width / 2);
+  const auto label =
+      language_.empty() ? std::string{} : " " + fit(language_, width / 2);
   const auto used = 2 + columns_of(label) + 1;
   append_styled(out_, dim(),
                 label.empty() || used >= width
@@ -276,13 +314,19 @@ void markdown::open_fence(std::string_view line) {
 
 void markdown::close_fence() {
   fence_.clear();
-  diff_ = false;
-  show_rule();
+  if (std::exchange(boxed_, false)) show_rule(fence_edge);
 }
 
-void markdown::show_rule() {
+std::string markdown::leave_fence(std::size_t columns) {
+  columns_ = columns;
+  if (place_ == place::code && boxed_) take("\n");
+  if (std::exchange(boxed_, false)) show_rule(fence_edge);
+  return std::exchange(out_, {});
+}
+
+void markdown::show_rule(std::string_view one) {
   shown_ = true;
-  append_styled(out_, dim(), line_of(std::min(room(), longest_rule)));
+  append_styled(out_, dim(), line_of(std::min(room(), longest_rule), one));
   out_ += '\n';
 }
 

@@ -30,6 +30,10 @@ class markdown {
   /// line.
   std::string pause(std::size_t columns);
 
+  /// Something else is about to be shown: a fence that is open is closed on the
+  /// screen, and opened again by what follows of it.
+  std::string leave_fence(std::size_t columns);
+
   /// The text ends; the next begins anew.
   std::string finish(std::size_t columns);
 
@@ -69,14 +73,16 @@ class markdown {
   void on_row();
   void open_fence(std::string_view line);
   void close_fence();
+  void show_edge();
+  void show_in_fence(std::string_view line);
+  [[nodiscard]] std::string_view without_indent(std::string_view line) const;
   void end_table();
   void show_blank();
   void show_text(std::string_view text);
   void show(const std::vector<marked_text>& all);
-  void show_rule();
+  void show_rule(std::string_view one);
   void show_code(std::string_view text, std::string_view paint = {});
   [[nodiscard]] bool closes_fence(std::string_view line) const;
-  [[nodiscard]] bool is_heading(std::string_view line) const;
   [[nodiscard]] std::string_view dim() const;
   [[nodiscard]] std::size_t room() const;
 
@@ -88,15 +94,17 @@ class markdown {
   inline_text inline_;
   word_wrap words_;
   std::vector<std::string> table_;
-  bool has_head_ = true;         ///< of the table
-  std::string fence_;            ///< the mark that opened one, or nothing
-  bool diff_ = false;            ///< in the fence
-  std::size_t code_column_ = 0;  ///< of a line of code
-  bool blank_ = false;           ///< a blank line is due before what follows
-  bool shown_ = false;           ///< something, since the top or a break
-  bool titled_ = false;          ///< the last line was a heading
-  bool below_text_ = false;      ///< the last line was one of text
-  std::uint8_t marks_ = 0;       ///< of the whole line
+  bool has_head_ = true;          ///< of the table
+  std::string fence_;             ///< the mark that opened one, or nothing
+  std::size_t fence_indent_ = 0;  ///< blanks before that mark
+  std::string language_;          ///< of the code in the fence
+  bool boxed_ = false;            ///< its first edge stands above, no last one
+  std::size_t code_column_ = 0;   ///< of a line of code
+  bool blank_ = false;            ///< a blank line is due before what follows
+  bool shown_ = false;            ///< something, since the top or a break
+  bool titled_ = false;           ///< the last line was a heading
+  bool below_text_ = false;       ///< the last line was one of text
+  std::uint8_t marks_ = 0;        ///< of the whole line
   bool goes_on_ = false;  ///< a line that was broken: its blanks indent nothing
   bool listed_ = false;   ///< below an item: deep lines are no code
 };

@@ -11,15 +11,16 @@ namespace riffle::cli {
 
 namespace {
 
-constexpr std::size_t all_marks = 64;
+constexpr std::size_t all_marks = 128;
 
-constexpr std::array<std::pair<std::uint8_t, const char*>, 6> codes = {{
+constexpr std::array<std::pair<std::uint8_t, const char*>, 7> codes = {{
     {text_marks::strong, "\x1b[1m"},
     {text_marks::emphasis, "\x1b[3m"},
     {text_marks::code, "\x1b[36m"},
     {text_marks::struck, "\x1b[9m"},
     {text_marks::address, "\x1b[2m"},
     {text_marks::heading, "\x1b[1m"},
+    {text_marks::title, "\x1b[4m"},
 }};
 
 std::array<std::string, all_marks> every_style() {

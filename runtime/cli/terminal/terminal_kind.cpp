@@ -14,13 +14,14 @@ namespace riffle::cli {
 namespace {
 
 /// What Riffle itself writes, and what models like.
-constexpr std::array<std::pair<std::string_view, char>, 36> looks_like{
+constexpr std::array<std::pair<std::string_view, char>, 37> looks_like{
     {{"…", '~'},  {"—", '-'}, {"–", '-'}, {"‑", '-'}, {"─", '-'}, {"━", '-'},
      {"│", '|'},  {"┊", '|'}, {"▌", '|'}, {"┃", '|'}, {"┼", '+'}, {"├", '+'},
      {"┤", '+'},  {"✓", '+'}, {"✔", '+'}, {"✗", 'x'}, {"✘", 'x'}, {"×", 'x'},
      {"·", '.'},  {"•", '*'}, {"→", '>'}, {"←", '<'}, {"›", '>'}, {"‹", '<'},
      {"“", '"'},  {"”", '"'}, {"„", '"'}, {"«", '"'}, {"»", '"'}, {"‘", '\''},
-     {"’", '\''}, {"⏎", '/'}, {"▶", '>'}, {"▸", '>'}, {"↻", '*'}, {"␣", '_'}}};
+     {"’", '\''}, {"⏎", '/'}, {"▶", '>'}, {"▸", '>'}, {"↻", '*'}, {"␣", '_'},
+     {"┄", '-'}}};
 
 /// The frames of the spinner turn here, too.
 bool is_braille(std::string_view character) {

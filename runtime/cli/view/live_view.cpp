@@ -189,6 +189,7 @@ void live_view::show_text(screen_writes& out, std::string text) {
 
 void live_view::show_lines(screen_writes& out, std::string_view lines) {
   if (lines.empty()) return;
+  if (options_.rendered) show_text(out, markdown_.leave_fence(columns_));
   write_lines(out, std::exchange(held_, {}) + std::exchange(notes_, {}) +
                        std::string{lines});
 }

@@ -22,7 +22,7 @@ constexpr std::size_t most_told = 64;
 constexpr std::size_t longest_shown = 200;
 
 /// What is shown of a call that went well, for who wants all.
-constexpr std::size_t most_lines = 10;
+constexpr std::size_t most_of_output = 10;
 
 /// Of a beginning that was cut, unless it has none.
 std::string_view whole_lines(std::string_view text) {
@@ -143,7 +143,7 @@ std::string trace_writer::output_text(const open_call& call,
   auto all = has_exit_code(x.metadata) ? without_status(x.output) : x.output;
   if (good && x.truncated) all = whole_lines(all);
   part how{x.truncated, !good || !x.truncated};
-  how.most = good ? most_lines : all.size() + 1;
+  how.most = good ? most_of_output : all.size() + 1;
   how.room = good ? line_room() : 0;
   if (call.told.empty()) how.lines = lines_of(x.metadata);
   if (call.told.empty() && why.empty()) return indented(all, how);
