@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "runtime/cli/commands/chat_files.hpp"
+#include "runtime/cli/commands/chat_completion.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 #include "tests/cli/terminal_program.hpp"
 #include "tests/config/temp_folder.hpp"

@@ -16,7 +16,7 @@
 #include "runtime/base/file_lock.hpp"
 #include "runtime/base/unique_fd.hpp"
 #include "runtime/base/write_all.hpp"
-#include "runtime/cli/commands/chat_files.hpp"
+#include "runtime/cli/commands/chat_completion.hpp"
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/commands/conversation.hpp"
 #include "runtime/cli/commands/find_session.hpp"
@@ -272,7 +272,9 @@ int execute(const chat_command& x, console& io) {
   history.load(prompt.editor());
   conversation talk{options, named, std::move(*settings), prompt, io};
   prompt.complete_with([&](std::string_view before) {
-    return complete_chat(before, io.err.columns(), talk.commands_for(before));
+    return complete_chat(
+        before, io.err.columns(), talk.commands_for(before),
+        [&](std::string_view command) { return talk.names_for(command); });
   });
   left_lines left{history.beside("queued"), ::getpid()};
   talk.keep_queued_with([&](const std::string& x) {

@@ -5,8 +5,6 @@
 #include <array>
 #include <cerrno>
 #include <fcntl.h>
-#include <filesystem>
-#include <optional>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <system_error>
@@ -16,9 +14,8 @@
 
 #include "runtime/base/media.hpp"
 #include "runtime/base/text.hpp"
+#include "runtime/base/unique_fd.hpp"
 #include "runtime/cli/commands/file_part.hpp"
-#include "runtime/cli/terminal/safe_text.hpp"
-#include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/cli/view/chat_line.hpp"
 
 extern char** environ;
@@ -26,69 +23,6 @@ extern char** environ;
 namespace riffle::cli {
 
 namespace {
-
-namespace fs = std::filesystem;
-
-constexpr std::size_t most_entries = 10'000;
-
-/// Nobody can type that, and a line end would begin another line.
-bool has_control(std::string_view name) {
-  return std::ranges::any_of(
-      name, [](unsigned char c) { return c < 0x20 || c == 0x7F; });
-}
-
-/// Entries of the path's folder that begin as it does; folders end with '/'.
-std::vector<std::string> paths_like(const std::string& part) {
-  const auto slash = part.rfind('/');
-  const auto folder =
-      slash == std::string::npos ? "" : part.substr(0, slash + 1);
-  const auto name = part.substr(folder.size());
-  std::vector<std::string> out;
-  std::error_code problem;
-  fs::directory_iterator at{folder.empty() ? "." : folder, problem};
-  for (std::size_t n = 0;
-       !problem && at != fs::directory_iterator{} && n < most_entries;
-       at.increment(problem), ++n) {
-    auto found = at->path().filename().string();
-    const bool hidden = found.starts_with('.') && !name.starts_with('.');
-    if (hidden || !found.starts_with(name) || has_control(found)) continue;
-    std::error_code ignored;
-    if (at->is_directory(ignored)) found += '/';
-    out.push_back(folder + found);
-  }
-  std::ranges::sort(out);
-  return out;
-}
-
-std::string choices_text(const std::vector<std::string>& all,
-                         std::size_t columns) {
-  constexpr std::size_t most = 40;
-  std::string out;
-  for (std::size_t i = 0; i < all.size() && i < most; ++i)
-    out += "  " + fit(safe_line(all[i], 200), columns > 4 ? columns - 3 : 1) +
-           "\n";
-  if (all.size() > most)
-    out += "  … " + std::to_string(all.size() - most) + " more\n";
-  return out;
-}
-
-chat_prompt::completion complete_command(std::string_view word,
-                                         std::size_t columns,
-                                         std::span<const std::string> more) {
-  std::vector<std::string> all;
-  for (const auto& x : chat_commands()) {
-    auto name = "/" + std::string{x.word};
-    if (name.starts_with(word)) all.push_back(std::move(name));
-  }
-  for (const auto& x : more)
-    if (("/" + x).starts_with(word)) all.push_back("/" + x);
-  if (all.empty()) return {};
-  auto by = common_beginning(all);
-  if (all.size() == 1) return {word.size(), by + " ", {}};
-  const bool longer = by.size() > word.size();
-  return {word.size(), longer ? by : "",
-          longer ? "" : choices_text(all, columns)};
-}
 
 bool is_text(std::string_view x) { return x.find('\0') == std::string::npos; }
 
@@ -106,28 +40,6 @@ error too_large(const std::string& name, const char* limit) {
 }
 
 }  // namespace
-
-chat_prompt::completion complete_chat(std::string_view before_cursor,
-                                      std::size_t columns,
-                                      std::span<const std::string> more) {
-  if (before_cursor.starts_with('/') &&
-      before_cursor.find_first_of(" \n/", 1) == std::string_view::npos)
-    return complete_command(before_cursor, columns, more);
-  const auto begun = path_before(before_cursor);
-  if (!begun.found) return {};
-  const auto all = paths_like(begun.path);
-  if (all.empty()) return {};
-  const auto by = common_beginning(all);
-  const bool whole = all.size() == 1 && !by.ends_with('/');
-  if (!whole && by.size() <= begun.path.size())
-    return {0, {}, choices_text(all, columns)};
-  const bool was_quoted = before_cursor.ends_with("@\"" + begun.path);
-  const bool quoted = was_quoted || by.find(' ') != std::string::npos;
-  const auto replaced = begun.path.size() + (was_quoted ? 2 : 1);
-  return {replaced,
-          (quoted ? "@\"" : "@") + by + (whole ? (quoted ? "\" " : " ") : ""),
-          {}};
-}
 
 expected<std::string> attach_mentioned(run_request& x,
                                        std::span<const std::string> but) {

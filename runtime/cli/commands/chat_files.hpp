@@ -8,17 +8,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "runtime/cli/terminal/chat_prompt.hpp"
 #include "runtime/service/requests.hpp"
 
 namespace riffle::cli {
-
-/// Completes "/wo" to a command or one of `more` ("files__review"), and "@pa"
-/// to a path.
-chat_prompt::completion complete_chat(std::string_view before_cursor,
-                                      std::size_t columns,
-                                      std::span<const std::string> more);
 
 /// What a text names with '@' and nothing was attached for, where it looks like
 /// a path: a line each, for the person.

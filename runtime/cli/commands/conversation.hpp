@@ -48,6 +48,8 @@ class conversation {
   /// servers, where a text names one or begins to. The first time it starts the
   /// servers, and waits for them.
   std::vector<std::string> commands_for(std::string_view before_cursor);
+  /// What may stand behind "/agent", "/model" and "/resume".
+  std::vector<std::string> names_for(std::string_view command);
 
   /// Of each task that waits for its turn `f` is told at once.
   void keep_queued_with(std::function<void(const std::string&)> f) {

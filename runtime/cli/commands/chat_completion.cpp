@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/commands/chat_completion.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <fcntl.h>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "runtime/base/text.hpp"
+#include "runtime/base/unique_fd.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/text_width.hpp"
+#include "runtime/cli/view/chat_line.hpp"
+#include "tools/builtin/search/tree_walk.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+using strings = std::vector<std::string>;
+
+constexpr std::size_t most_entries = 10'000;
+
+/// Nobody can type that, and a line end would begin another line.
+bool has_control(std::string_view name) {
+  return std::ranges::any_of(
+      name, [](unsigned char c) { return c < 0x20 || c == 0x7F; });
+}
+
+/// Entries of the path's folder that begin as it does; folders end with '/'.
+std::vector<std::string> paths_like(const std::string& part) {
+  const auto slash = part.rfind('/');
+  const auto folder =
+      slash == std::string::npos ? "" : part.substr(0, slash + 1);
+  const auto name = part.substr(folder.size());
+  std::vector<std::string> out;
+  std::error_code problem;
+  fs::directory_iterator at{folder.empty() ? "." : folder, problem};
+  for (std::size_t n = 0;
+       !problem && at != fs::directory_iterator{} && n < most_entries;
+       at.increment(problem), ++n) {
+    auto found = at->path().filename().string();
+    const bool hidden = found.starts_with('.') && !name.starts_with('.');
+    if (hidden || !found.starts_with(name) || has_control(found)) continue;
+    std::error_code ignored;
+    if (at->is_directory(ignored)) found += '/';
+    out.push_back(folder + found);
+  }
+  std::ranges::sort(out);
+  return out;
+}
+
+std::string choices_text(const std::vector<std::string>& all,
+                         std::size_t columns) {
+  constexpr std::size_t most = 40;
+  std::string out;
+  for (std::size_t i = 0; i < all.size() && i < most; ++i)
+    out += "  " + fit(safe_line(all[i], 200), columns > 4 ? columns - 3 : 1) +
+           "\n";
+  if (all.size() > most)
+    out += "  … " + std::to_string(all.size() - most) + " more\n";
+  return out;
+}
+
+bool holds(std::string_view name, const std::string& part) {
+  return lower(name).find(part) != std::string::npos;
+}
+
+std::string_view name_of(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+bool is_hidden(std::string_view path) { return name_of(path).starts_with('.'); }
+
+/// Paths of this folder whose name holds `part`, or the whole path if that has
+/// a '/'; those whose name begins with it first. Nobody waits for a Tab: of a
+/// large folder not all is looked at.
+strings paths_with(const std::string& part) {
+  constexpr auto longest = std::chrono::milliseconds{300};
+  constexpr std::uint64_t most_seen = 100'000;
+  constexpr std::size_t most_found = 200;
+  strings out;
+  const auto wanted = lower(part);
+  const bool whole = part.find('/') != part.npos;
+  const bool hidden = part.starts_with('.');
+  const unique_fd root{::open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (root.get() < 0 || part.starts_with('/') || part.starts_with("../"))
+    return out;
+  const auto until = std::chrono::steady_clock::now() + longest;
+  tools::tree_walk walk{root.get(), {.most_names = most_entries}, {}};
+  walk.run(".", {.enter =
+                     [&](const std::string& folder) {
+                       return hidden || !is_hidden(folder);
+                     },
+                 .visit =
+                     [&](const std::string& path, tools::entry_kind kind) {
+                       const bool fits =
+                           holds(whole ? path : name_of(path), wanted) &&
+                           (hidden || !is_hidden(path)) && !has_control(path);
+                       const bool folder = kind == tools::entry_kind::folder;
+                       if (fits) out.push_back(folder ? path + "/" : path);
+                       return out.size() < most_found &&
+                              walk.seen() < most_seen &&
+                              std::chrono::steady_clock::now() < until;
+                     }});
+  std::ranges::stable_partition(out, [&](const std::string& x) {
+    return lower(name_of(x)).starts_with(wanted);
+  });
+  return out;
+}
+
+/// What there is of `all` in place of `part`; where that is not certain, what
+/// they have in common, if it says more.
+chat_prompt::completion choice_of(const strings& all, const std::string& part,
+                                  std::size_t columns) {
+  const auto by = common_beginning(all);
+  const bool certain = all.size() == 1 && !by.ends_with('/');
+  if (certain) return {part.size(), by + " ", {}};
+  if (by.size() > part.size() && holds(by, lower(part)))
+    return {part.size(), by, {}};
+  return {0, {}, choices_text(all, columns)};
+}
+
+chat_prompt::completion nothing_like(const std::string& part) {
+  return {0, {}, "  nothing here is called " + safe_line(part, 100) + "\n"};
+}
+
+strings paths_for(const std::string& part) {
+  auto all = paths_like(part);
+  return all.empty() && !part.empty() ? paths_with(part) : all;
+}
+
+/// Those that begin with `part`, else those that hold it.
+strings names_like(const strings& names, const std::string& part) {
+  const auto wanted = lower(part);
+  strings out;
+  for (const auto& x : names)
+    if (lower(x).starts_with(wanted) && !has_control(x)) out.push_back(x);
+  if (!out.empty()) return out;
+  for (const auto& x : names)
+    if (holds(x, wanted) && !has_control(x)) out.push_back(x);
+  return out;
+}
+
+/// "/agent re"
+chat_prompt::completion complete_argument(std::string_view line,
+                                          std::size_t columns,
+                                          const argument_names& names) {
+  const auto end = line.find(' ');
+  const auto command = line.substr(1, end - 1);
+  const auto begin = std::min(line.find_first_not_of(' ', end), line.size());
+  const std::string part{line.substr(begin)};
+  const bool takes_path = command == "diff" || command == "save";
+  constexpr std::array<std::string_view, 3> named{"agent", "model", "resume"};
+  if (!takes_path &&
+      (!names || std::ranges::find(named, command) == named.end()))
+    return {};
+  const auto all =
+      takes_path ? paths_for(part) : names_like(names(command), part);
+  if (!all.empty()) return choice_of(all, part, columns);
+  // Of what is saved the name may be new.
+  return command == "save" || part.empty() ? chat_prompt::completion{}
+                                           : nothing_like(part);
+}
+
+chat_prompt::completion complete_command(std::string_view word,
+                                         std::size_t columns,
+                                         std::span<const std::string> more) {
+  std::vector<std::string> all;
+  for (const auto& x : chat_commands()) {
+    auto name = "/" + std::string{x.word};
+    if (name.starts_with(word)) all.push_back(std::move(name));
+  }
+  for (const auto& x : more)
+    if (("/" + x).starts_with(word)) all.push_back("/" + x);
+  if (all.empty()) return {};
+  auto by = common_beginning(all);
+  if (all.size() == 1) return {word.size(), by + " ", {}};
+  const bool longer = by.size() > word.size();
+  return {word.size(), longer ? by : "",
+          longer ? "" : choices_text(all, columns)};
+}
+
+}  // namespace
+
+chat_prompt::completion complete_chat(std::string_view before_cursor,
+                                      std::size_t columns,
+                                      std::span<const std::string> more,
+                                      const argument_names& names) {
+  if (before_cursor.starts_with('/') &&
+      before_cursor.find_first_of(" \n/", 1) == std::string_view::npos)
+    return complete_command(before_cursor, columns, more);
+  const auto begun = path_before(before_cursor);
+  const bool behind_command = before_cursor.starts_with('/') &&
+                              before_cursor.find('\n') == before_cursor.npos;
+  if (!begun.found)
+    return behind_command ? complete_argument(before_cursor, columns, names)
+                          : chat_prompt::completion{};
+  const auto all = paths_for(begun.path);
+  if (all.empty())
+    return begun.path.empty() ? chat_prompt::completion{}
+                              : nothing_like(begun.path);
+  auto found = choice_of(all, begun.path, columns);
+  if (found.by.empty()) return found;
+  const bool whole = all.size() == 1 && !all.front().ends_with('/');
+  if (whole) found.by.pop_back();
+  const bool was_quoted = before_cursor.ends_with("@\"" + begun.path);
+  const bool quoted = was_quoted || found.by.find(' ') != std::string::npos;
+  found.replaces += was_quoted ? 2 : 1;
+  found.by.insert(0, quoted ? "@\"" : "@");
+  if (whole) found.by += quoted ? "\" " : " ";
+  return found;
+}
+
+}  // namespace riffle::cli

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/commands/chat_completion.hpp"
+
+#include "tests/config/temp_folder.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle::cli;
+
+namespace {
+
+struct tree {
+  tree() {
+    for (const auto* file :
+         {"actors/core/restart_policy.cpp", "actors/core/restart_policy.hpp",
+          "actors/core/a b.txt", "docs/Plans.md", "build/restart_policy.o",
+          ".cache/restart_policy", "top.txt"})
+      folder.write(file, "x");
+    folder.write(".gitignore", "build/\n");
+  }
+
+  riffle::testing::temp_folder folder;
+  riffle::testing::scoped_directory there{folder.path()};
+};
+
+chat_prompt::completion completed(std::string_view before) {
+  return complete_chat(before, 80, {}, [](std::string_view command) {
+    return command == "agent"
+               ? std::vector<std::string>{"default", "reviewer", "reader"}
+           : command == "resume"
+               ? std::vector<std::string>{"Fix the restart policy", "Other"}
+               : std::vector<std::string>{"default"};
+  });
+}
+
+/// The line after a Tab.
+std::string after(const std::string& before) {
+  const auto x = completed(before);
+  return before.substr(0, before.size() - x.replaces) + x.by;
+}
+
+}  // namespace
+
+TEST_CASE("a path that begins so is completed first") {
+  const tree there;
+  CHECK(after("see @to") == "see @top.txt ");
+  CHECK(after("@act") == "@actors/");
+  CHECK(after("@actors/core/a") == "@\"actors/core/a b.txt\" ");
+}
+
+TEST_CASE("a name anywhere in the folder is completed, unless it is ignored") {
+  const tree there;
+  CHECK(after("see @restart_pol") == "see @actors/core/restart_policy.");
+  CHECK(completed("@actors/core/restart_policy.").choices ==
+        "  actors/core/restart_policy.cpp\n"
+        "  actors/core/restart_policy.hpp\n");
+  CHECK(after("@policy.h") == "@actors/core/restart_policy.hpp ");
+  CHECK(after("@plans") == "@docs/Plans.md ");
+  CHECK(after("@core/a") == "@\"actors/core/a b.txt\" ");
+  CHECK(completed("@nowhere").choices == "  nothing here is called nowhere\n");
+  CHECK(completed("@nowhere").by.empty());
+  CHECK(completed("@/nowhere/x").by.empty());
+}
+
+TEST_CASE("what stands behind a command is completed") {
+  const tree there;
+  CHECK(after("/agent rev") == "/agent reviewer ");
+  CHECK(completed("/agent re").choices == "  reviewer\n  reader\n");
+  CHECK(completed("/agent none").choices == "  nothing here is called none\n");
+  CHECK(after("/model ") == "/model default ");
+  CHECK(after("/resume polic") == "/resume Fix the restart policy ");
+  CHECK(after("/diff actors/co") == "/diff actors/core/");
+  CHECK(after("/diff plans") == "/diff docs/Plans.md ");
+  // Others take words, and a path behind "@".
+  CHECK(completed("/title re").by.empty());
+  CHECK(after("/title see @to") == "/title see @top.txt ");
+}
