@@ -249,7 +249,7 @@ TEST_CASE("a summary takes the place of what was said, in its session") {
   ask(at, "/save out.txt", "saved: out.txt");
   REQUIRE(at.read_next(at_prompt));
   CHECK(leave(at) == 0);
-  for (const auto* word : {"> one", "> two"})
+  for (const auto* word : {"**You:** one\n", "**You:** two\n"})
     CHECK(x.text_of("out.txt").find(word) != std::string::npos);
 }
 

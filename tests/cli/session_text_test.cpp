@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "actors/run/recovery.hpp"
+#include "messages/runtime_note.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/service/stored_request.hpp"
 #include "runtime/service/views.hpp"
@@ -31,9 +32,9 @@ TEST_CASE("of a run that came to no step its task is shown") {
   run.task = "look around";
   const auto has_task = [&] {
     const auto text = conversation_text(x, {});
-    const auto found = text.find("> look around\n");
+    const auto found = text.find("**You:** look around\n");
     return found != text.npos &&
-           text.find("> look around\n", found + 1) == text.npos;
+           text.find("**You:** look around\n", found + 1) == text.npos;
   };
   CHECK(has_task());
   auto& said = x.messages.emplace_back();
@@ -54,7 +55,41 @@ TEST_CASE("a conversation has no words that only the model was told") {
   answer.role = riffle::storage::message_role::assistant;
   answer.text = "All was about tea.";
   const auto text = conversation_text(x, {});
-  CHECK(text.ends_with("\n> /compact\nAll was about tea.\n"));
+  CHECK(text.ends_with("\n**You:** /compact\n\nAll was about tea.\n"));
+}
+
+TEST_CASE("a conversation is Markdown, whoever speaks") {
+  using riffle::storage::message_role;
+  riffle::storage::session_snapshot x;
+  x.state["session_title"] = R"("About tea")";
+  auto& run = x.runs.emplace_back();
+  run.id = riffle::run_id{"run_1"};
+  run.task = "see @a.md";
+  auto& call = x.calls.emplace_back();
+  call.call.id = {"call_1"};
+  call.call.tool = "read";
+  call.call.arguments = R"({"path":"a`b.md"})";
+  const auto say = [&](message_role role, const std::string& text) {
+    auto& m = x.messages.emplace_back();
+    m.run = run.id;
+    m.role = role;
+    m.text = text;
+    return &m;
+  };
+  say(message_role::user, "see @a.md\n\nContext:\nFile a.md:\n" +
+                              std::string(1499, 'x') +
+                              "\n\nFile b.md, lines 1 to 2:\none\ntwo");
+  say(message_role::assistant, "> quoted")->calls = {{"call_1"}};
+  say(message_role::user, std::string{riffle::runtime_note} + "Go on.");
+  say(message_role::assistant, "All is\nread.\n");
+  const auto text = conversation_text(x);
+  INFO(text);
+  CHECK(text.starts_with("# About tea\n\n## "));
+  CHECK(text.find("\n\n**You:** see @a.md\n\n"
+                  "- [context] a.md (1.5 KB)\n"
+                  "- [context] b.md, lines 1 to 2 (7 B)\n\n"
+                  "> quoted\n\n- `read a'b.md`: ") != text.npos);
+  CHECK(text.ends_with("\n\n**Runtime:** Go on.\n\nAll is\nread.\n"));
 }
 
 TEST_CASE("times are relative, old ones are local dates") {
@@ -72,11 +107,11 @@ TEST_CASE("times are relative, old ones are local dates") {
   riffle::storage::session_snapshot x;
   x.runs.emplace_back().id = riffle::run_id{"run_1"};
   x.runs.back().started = late;
-  CHECK(conversation_text(x).starts_with("run_1, 2025-11-21 02:30, "));
+  CHECK(conversation_text(x).starts_with("## 2025-11-21 02:30, "));
   // Who looks at it now reads how long ago that was, as in lists.
   CHECK(conversation_text(x, {}, wall_time{late.us + 180'000'000})
-            .starts_with("run_1, 2025-11-21 02:30 (3 min ago), "));
-  CHECK(conversation_text(x, {}, now).starts_with("run_1, 2025-11-21 02:30, "));
+            .starts_with("## 2025-11-21 02:30 (3 min ago), "));
+  CHECK(conversation_text(x, {}, now).starts_with("## 2025-11-21 02:30, "));
   ::setenv("TZ", "UTC0", 1);
   ::tzset();
   CHECK(ago(late, now) == "2025-11-20");

@@ -179,7 +179,7 @@ TEST_CASE("a volley is shown by its id, and its events too") {
   CHECK(shown.status == 0);
   CHECK(shown.out.starts_with(id + ", 2 tasks, in "));
   CHECK(has(shown.out, "\n[1/2] completed: quick1\nsession "));
-  CHECK(has(shown.out, "> quick2\nfine quick2\n"));
+  CHECK(has(shown.out, "**You:** quick2\n\nfine quick2\n"));
   const auto object = json::parse(
       run(x.folder, {"sessions", "show", id, "--output", "json"}).out);
   CHECK(object.at("volley_id") == id);

@@ -63,7 +63,7 @@ int show_text(const sessions_command& x, const known_volley& volley,
     if (run == nullptr || !told.insert(run->session).second) continue;
     const auto session = all.show(run->session);
     if (!session) return report(session.error(), io);
-    io.out.write("session " + run->session.value + "\n" +
+    io.out.write("session " + run->session.value + "\n\n" +
                  conversation_text(*session, {}, system_wall_time()));
   }
   return io.out.good() ? completed : failed;

@@ -11,9 +11,12 @@
 #include <utility>
 
 #include "actors/run/recovery.hpp"
+#include "messages/runtime_note.hpp"
+#include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/cli/view/call_text.hpp"
+#include "runtime/cli/view/recap_text.hpp"
 #include "runtime/service/views.hpp"
 #include "runtime/storage/last_use.hpp"
 
@@ -48,27 +51,78 @@ const storage::call_record* find_call(const known_calls& all,
 std::string files_text(const std::vector<attachment>& all) {
   std::string out;
   for (const auto& x : all)
-    out += "  [attached] " + safe_line(describe(x), 200) + "\n";
+    out += "- [attached] " + safe_line(describe(x), 200) + "\n";
   return out;
 }
 
+/// "- `read README.md`: completed"
 std::string call_text(const storage::call_record& x) {
-  return "  [" + safe_line(x.call.tool, 64) + "] " +
-         fit(words_of(x.call).about, 100) + ": " + service::state_of(x) + "\n" +
+  auto name = safe_line(x.call.tool, 64);
+  if (const auto about = fit(words_of(x.call).about, 100); !about.empty())
+    name += " " + about;
+  std::ranges::replace(name, '`', '\'');
+  return "- `" + name + "`: " + service::state_of(x) + "\n" +
          files_text(x.attachments);
 }
 
+/// Files and outputs that were told to the model beside the task: what each is,
+/// and how large.
+std::string told_context(std::string_view all) {
+  constexpr std::string_view between = "\n\nFile ";
+  constexpr std::size_t longest = 100;
+  std::string out;
+  while (!all.empty()) {
+    const auto end = std::min(all.find(between), all.size());
+    const auto part = all.substr(0, end);
+    auto name = part.substr(0, part.find('\n'));
+    const bool file = name.starts_with("File ") && name.ends_with(':');
+    const auto size =
+        part.size() - (file ? std::min(name.size() + 1, part.size()) : 0);
+    if (file) name = name.substr(5, name.size() - 6);
+    out += "- [context] " + safe_line(name, longest) + " (" + short_size(size) +
+           ")\n";
+    all.remove_prefix(std::min(end + 2, all.size()));
+  }
+  return out;
+}
+
+/// Who said it, and what.
+std::string said_text(std::string_view who, std::string_view text) {
+  const bool one_line = text.find('\n') == text.npos;
+  auto out = "**" + std::string{who} + ":**" + (one_line ? " " : "\n\n") +
+             safe_text(text);
+  return out.ends_with('\n') ? out : out + "\n";
+}
+
+std::string asked_text(std::string_view text, const std::string& task) {
+  constexpr std::string_view context = "\n\nContext:\n";
+  if (text.starts_with(runtime_note))
+    return said_text("Runtime", text.substr(runtime_note.size()));
+  if (!text.starts_with(task) || !text.substr(task.size()).starts_with(context))
+    return said_text("You", text);
+  return said_text("You", task) + "\n" +
+         told_context(text.substr(task.size() + context.size()));
+}
+
+/// A blank line stands between any two blocks of Markdown.
+void append_block(std::string& out, const std::string& block) {
+  if (block.empty()) return;
+  if (!out.empty()) out += '\n';
+  out += block;
+}
+
 void append_message(std::string& out, const known_calls& all,
-                    const storage::message_record& m) {
-  const bool user = m.role == storage::message_role::user;
+                    const storage::message_record& m, const std::string& task) {
   if (!m.text.empty()) {
-    out += (user ? "> " : "") + safe_text(m.text);
-    if (!out.ends_with('\n')) out += '\n';
+    const bool user = m.role == storage::message_role::user;
+    auto text = user ? asked_text(m.text, task) : safe_text(m.text);
+    if (!text.ends_with('\n')) text += '\n';
+    append_block(out, text);
   }
-  out += files_text(m.attachments);
-  for (const auto& id : m.calls) {
-    if (const auto* call = find_call(all, id)) out += call_text(*call);
-  }
+  auto list = files_text(m.attachments);
+  for (const auto& id : m.calls)
+    if (const auto* call = find_call(all, id)) list += call_text(*call);
+  append_block(out, list);
 }
 
 }  // namespace
@@ -238,10 +292,10 @@ std::string conversation_text(const storage::session_snapshot& x,
                               std::optional<wall_time> now) {
   std::string out;
   const auto all = calls_of(x);
+  if (const auto title = title_of(x); !title.empty()) out = "# " + title + "\n";
   for (const auto& r : x.runs) {
-    out += (out.empty() ? "" : "\n") + safe_line(r.id.value, 64) + ", " +
-           time_text(r.started, now) + ", " +
-           service::state_of(r, interrupted) + "\n";
+    append_block(out, "## " + time_text(r.started, now) + ", " +
+                          service::state_of(r, interrupted) + "\n");
     bool said = false;
     for (auto m : x.messages) {
       if (m.run != r.id) continue;
@@ -249,11 +303,11 @@ std::string conversation_text(const storage::session_snapshot& x,
       if (r.task == sum_up_task && m.role == storage::message_role::user &&
           m.text.find(sum_up_context) != m.text.npos)
         m.text = sum_up_task;
-      append_message(out, all, m);
+      append_message(out, all, m, r.task);
       said = true;
     }
     // It was put on record, and came no further.
-    if (!said) append_message(out, all, {.text = r.task});
+    if (!said) append_message(out, all, {.text = r.task}, r.task);
   }
   return out;
 }

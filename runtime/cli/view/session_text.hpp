@@ -49,8 +49,9 @@ std::string summaries_by_folder(const std::vector<session_summary>& all,
 /// "~/src/riffle", of a long path its end: "…/tests/cli".
 std::string short_place(const std::string& folder, const std::string& home);
 
-/// The conversation: each run's task, what the model said, which calls it
-/// made, and how the run ended.
+/// The conversation as Markdown: below its title each run's time and end, what
+/// was said, and which calls were made. Of what was attached and told beside a
+/// task the name and the size.
 /// `interrupted`: of its unfinished runs those that nobody works on. `now`: for
 /// who looks at it now, times say also how long ago that was.
 std::string conversation_text(
