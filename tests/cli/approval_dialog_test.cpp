@@ -372,6 +372,7 @@ TEST_CASE("what does not fit is counted, and view shows it") {
   CHECK_THAT(text, Contains("  … 91 more lines ([v]iew shows all)\n"));
   CHECK_THAT(text, !Contains("line 99"));
   const auto all = x.on_line("v").show;
+  CHECK_THAT(x.prompt(), Contains("Run it (write "));
   CHECK_THAT(all, Contains("│ +line 99\n"));
   CHECK_THAT(all, !Contains("more lines"));
 }
@@ -379,6 +380,7 @@ TEST_CASE("what does not fit is counted, and view shows it") {
 TEST_CASE("view says so where all of it stands there") {
   approval_dialog x{a_write(), {.columns = 60, .rows = 40}};
   CHECK(x.on_line("v").show == "Nothing of it is left out above.\n");
+  CHECK_THAT(x.prompt(), Contains("Run it? "));
   // A terminal that only writes on has it far above.
   approval_dialog plain{a_write(), {.columns = 60, .rows = 40, .plain = true}};
   CHECK_THAT(plain.on_line("v").show, Contains("[APPROVAL]"));

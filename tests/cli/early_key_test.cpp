@@ -90,7 +90,7 @@ TEST_CASE("a write of what is there already asks nobody") {
   const auto before =
       std::filesystem::last_write_time(x.folder.path() / "made");
   terminal_program riffle{x.folder.path(), {"run", "--no-color", "go"}, 110};
-  REQUIRE(riffle.read_next("made holds exactly this already"));
+  REQUIRE(riffle.read_next("write: made ✗ holds exactly this already"));
   CHECK(riffle.finish() == 0);
   CHECK(riffle.written().find("[?] > ") == std::string::npos);
   CHECK(std::filesystem::last_write_time(x.folder.path() / "made") == before);

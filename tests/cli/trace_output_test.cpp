@@ -183,3 +183,16 @@ TEST_CASE("as many lines are shown as the line of a command says") {
         "[TOOL] bash: make (exit 2, 3 lines) — 0.1s\n"
         "    no rule\n    \n    stop\n");
 }
+
+TEST_CASE("no output is not counted, and a file is named once") {
+  told_run on;
+  on(made_call("bash", R"({"command":"git add ."})"));
+  auto x = its_end(outcome::ok, 100);
+  x.metadata = R"({"lines":0,"bytes":0})";
+  CHECK(on(x) == "[TOOL] bash: git add . — 0.1s\n");
+  on(made_call("write", R"({"path":"a.sh","content":"x"})"));
+  x = its_end(outcome::failed, 100);
+  x.err = error{errc::invalid_arguments, "write",
+                "a.sh holds exactly this already"};
+  CHECK(on(x) == "[TOOL] write: a.sh ✗ holds exactly this already — 0.1s\n");
+}

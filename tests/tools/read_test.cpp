@@ -155,7 +155,8 @@ TEST_CASE("read does not leave the workspace") {
         "../secret leads out of the workspace, which is not allowed");
   CHECK(x.failure("link").starts_with("link leads out of the workspace"));
   CHECK(x.failure((x.folder.path() / "secret").string())
-            .starts_with("the path lies outside the workspace"));
+            .find("/secret leads out of the workspace, which is not "
+                  "allowed; give a path relative to it") != std::string::npos);
   CHECK(x.failure(std::string("file\0x", 6)) == "the path holds a NUL byte");
   CHECK(x.get({{"path", "../secret"}}).err->code == errc::invalid_arguments);
 }

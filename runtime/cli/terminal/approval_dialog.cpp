@@ -10,7 +10,9 @@
 #include "actors/core/plain_command.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/cli/view/approval_picture.hpp"
+#include "runtime/cli/view/call_text.hpp"
 #include "runtime/cli/view/proposal_text.hpp"
 
 namespace riffle::cli {
@@ -148,6 +150,8 @@ std::string approval_dialog::prompt() const {
       for_ == waiting::scope
           ? scopes()
           : std::string{"Run it"} +
+                // Its head has gone.
+                (scrolled_ ? " (" + fit(call_name(about_), 40) + ")" : "") +
                 (is_others()    ? " with the changed arguments"
                  : is_changed() ? " with your arguments"
                                 : "") +
@@ -241,6 +245,8 @@ dialog_step approval_dialog::choose(std::string_view word,
   if (is_one_of(word, "e", "edit")) return {{}, {}, true};
   if (is_one_of(word, "v", "view")) {
     auto all = what_it_does(true);
+    scrolled_ =
+        std::cmp_greater_equal(std::ranges::count(all, '\n'), options_.rows);
     // It stands right above.
     return shows(!options_.plain && all == what_it_does(false)
                      ? "Nothing of it is left out above.\n"

@@ -174,7 +174,8 @@ class approval_dialog {
   std::optional<std::string> file_;
   std::optional<call_edit> opened_;  ///< what the editor has, or had last
   bool changed_ = false;
-  bool others_ = false;  ///< `changed_` not by the person here
+  bool others_ = false;    ///< `changed_` not by the person here
+  bool scrolled_ = false;  ///< what it does is longer than the screen
 };
 
 }  // namespace riffle::cli

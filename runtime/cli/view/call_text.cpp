@@ -130,6 +130,9 @@ std::string result_detail(std::string_view metadata) {
   std::string inside = exit == 0 ? "" : "exit " + std::to_string(exit);
   const auto items = number(x, "items");
   if (items) inside = count(*items, "item", "items");
+  // That a command said nothing is no news.
+  if (inside.empty() && number(x, "lines") == 0 && number(x, "bytes") == 0)
+    return {};
   if (const auto n = number(x, "lines"); n && !items)
     inside += (inside.empty() ? "" : ", ") + count(*n, "line", "lines");
   if (const auto n = number(x, "bytes"); n && exit == 0)

@@ -43,6 +43,13 @@ std::string failure_text(const events::tool_result& x, bool verbose) {
   return message.starts_with(out) ? message : out + ": " + message;
 }
 
+/// Its line names the file already.
+std::string without_name(std::string why, const std::string& name) {
+  if (!name.empty() && why.starts_with(name + " "))
+    why.erase(0, name.size() + 1);
+  return why;
+}
+
 /// What goes on, as long as it does.
 bool is_of_now(std::string_view status) {
   return core::is_writing_notice(status) || core::read_held_notice(status) ||
@@ -255,12 +262,15 @@ std::string trace_writer::on(const events::tool_result& x, wall_time) {
   if (told || silent || (unbegun && !verbose())) return {};
   const bool exited = x.how == outcome::failed && has_exit_code(x.metadata);
   const auto waits = open_proposal(x);
-  const auto rest = good || exited   ? result_detail(x.metadata)
-                    : !waits.empty() ? " waits for approval" +
-                                           (verbose() ? " (" + waits + ")" : "")
-                    : unbegun ? std::string{" ✗ not begun"}
-                    : stopped ? " ✗ stopped"
-                              : " ✗ " + failure_text(x, verbose());
+  const auto rest =
+      good || exited ? result_detail(x.metadata)
+      : !waits.empty()
+          ? " waits for approval" + (verbose() ? " (" + waits + ")" : "")
+      : unbegun ? std::string{" ✗ not begun"}
+      : stopped ? " ✗ stopped"
+                : " ✗ " + without_name(
+                              failure_text(x, verbose()),
+                              call ? call.mapped().words.about : std::string{});
   // Of what was cut off nobody knows it.
   const bool untimed =
       x.attempts == 0 || unbegun || x.how == outcome::interrupted;

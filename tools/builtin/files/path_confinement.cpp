@@ -16,6 +16,7 @@
 
 #include "runtime/base/folders.hpp"
 #include "runtime/base/locked_files.hpp"
+#include "tools/builtin/files/path_text.hpp"
 #include "tools/builtin/files/place.hpp"
 #include "tools/text.hpp"
 
@@ -146,9 +147,9 @@ expected<std::string> relative_path(const std::filesystem::path& workspace,
   while (root.ends_with('/')) root.pop_back();
   if (path == root) return std::string{"."};
   if (!path.starts_with(root + "/"))
-    return refused(
-        "the path lies outside the workspace; give one relative "
-        "to it, e.g. src/main.cpp");
+    return refused(path_text(std::string{path}) +
+                   " leads out of the workspace, which is not allowed; give a "
+                   "path relative to it, e.g. src/main.cpp");
   path.remove_prefix(root.size());
   path.remove_prefix(std::min(path.find_first_not_of('/'), path.size()));
   return path.empty() ? std::string{"."} : std::string{path};
