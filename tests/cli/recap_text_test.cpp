@@ -104,6 +104,11 @@ TEST_CASE("the window is told in tokens, and what fills it") {
         "    1.0k  what you said, with files\n"
         "     100  what the model said\n"
         "     10k  what tools gave back\n");
+  use.assumed_without = "models.default.context_window";
+  CHECK(context_text(use).find(
+            "tokens (14%)\n128k is assumed: models.default.context_window sets "
+            "it\n     500  instructions") != std::string::npos);
+  use.assumed_without.clear();
   use.window = 16'000;
   const auto full = context_text(use);
   CHECK(full.starts_with(

@@ -274,8 +274,11 @@ void conversation::context() {
 context_use conversation::context_in_use(const std::string& around) {
   context_use out;
   if (const auto model = settings_.models.find(model_name());
-      model != settings_.models.end())
+      model != settings_.models.end()) {
     out.window = model->second.context_window;
+    auto key = "models." + model_name() + ".context_window";
+    if (!settings_.origins.contains(key)) out.assumed_without = std::move(key);
+  }
   if (const auto agent = settings_.agents.find(agent_name());
       agent != settings_.agents.end())
     out.instructions = core::estimate_tokens(agent->second.system_prompt);

@@ -46,6 +46,9 @@ std::string context_text(const context_use& x) {
   else
     out += " of " + short_count(x.window) + " tokens (" +
            std::to_string(sum * 100 / x.window) + "%)\n";
+  if (x.window > 0 && !x.assumed_without.empty())
+    out += short_count(x.window) + " is assumed: " + x.assumed_without +
+           " sets it\n";
   const auto line = [&](std::string_view what, std::uint64_t tokens) {
     if (tokens == 0) return;
     auto number = short_count(tokens);

@@ -13,6 +13,8 @@ namespace riffle::cli {
 /// Tokens, about; see `core::estimate_tokens`.
 struct context_use {
   std::uint64_t window = 0;  ///< that the model takes; 0: any number
+  /// Nobody said so: the key that would. Empty: it is known.
+  std::string assumed_without = {};
   std::uint64_t instructions = 0;
   std::uint64_t tools = 0;    ///< their descriptions
   std::uint64_t summary = 0;  ///< of what is told no more
