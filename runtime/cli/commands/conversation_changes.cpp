@@ -242,7 +242,7 @@ void conversation::take_back(const std::vector<undone_turn>& x,
   const auto above = std::span{x}.first(x.size() - 1);
   if (!above.empty())
     note(as_before(above) + " With your yes it counts as taken back, too.");
-  for (const auto& one : files) write(colored_diff(one.diff, color_));
+  for (const auto& one : files) write(change_text(one.path, one.diff, color_));
   if (const auto whole = snapshot(); whole && !turn.others.empty())
     note(others_text(turn.others, whole->calls));
   const auto now = agreed_undo(question_of(x.back().name, files), x, signals);

@@ -36,6 +36,16 @@ std::string_view hunks_of(std::string_view diff) {
   return at == diff.npos ? std::string_view{} : diff.substr(at + 1);
 }
 
+std::string counts_text(const std::string& path, std::uint64_t added,
+                        std::uint64_t removed) {
+  return safe_line(path, longest_path) + "  +" + std::to_string(added) + " -" +
+         std::to_string(removed);
+}
+
+std::string heading(const std::string& text, bool color) {
+  return color ? "\x1b[1m" + text + "\x1b[0m\n" : text + "\n";
+}
+
 std::string head_of(const changed_file& x) {
   std::uint64_t added = 0;
   std::uint64_t removed = 0;
@@ -43,8 +53,7 @@ std::string head_of(const changed_file& x) {
     added += one->added;
     removed += one->removed;
   }
-  auto out = safe_line(x.path, longest_path) + "  +" + std::to_string(added) +
-             " -" + std::to_string(removed);
+  auto out = counts_text(x.path, added, removed);
   if (x.calls.front()->before.empty() && !x.calls.front()->after.empty())
     out += ", new";
   if (x.calls.size() > 1) out += ", " + counted(x.calls.size(), "change");
@@ -83,12 +92,22 @@ std::string colored_diff(std::string_view diff, bool color) {
   return out;
 }
 
+std::string change_text(const std::string& path, std::string_view diff,
+                        bool color) {
+  std::uint64_t added = 0;
+  std::uint64_t removed = 0;
+  for_each_line(hunks_of(diff), [&](std::string_view line) {
+    added += line.starts_with('+') ? 1U : 0U;
+    removed += line.starts_with('-') ? 1U : 0U;
+  });
+  return heading(counts_text(plain_path(path), added, removed), color) +
+         colored_diff(hunks_of(diff), color);
+}
+
 std::string changes_text(const std::vector<changed_file>& files, bool color) {
   std::string out;
   for (const auto& x : files) {
-    const auto head = head_of(x);
-    out += (out.empty() ? "" : "\n") +
-           (color ? "\x1b[1m" + head + "\x1b[0m\n" : head + "\n");
+    out += (out.empty() ? "" : "\n") + heading(head_of(x), color);
     for (const auto* one : x.calls) {
       out += colored_diff(hunks_of(one->diff), color);
       if (one->cut)

@@ -35,6 +35,10 @@ std::string changes_text(const std::vector<changed_file>& files, bool color);
 std::string unchanged_text(std::string_view file,
                            const std::vector<changed_file>& all);
 
+/// What becomes of one file, below its path and the lines that come and go.
+std::string change_text(const std::string& path, std::string_view diff,
+                        bool color);
+
 /// A unified diff, each line harmless for a terminal.
 std::string colored_diff(std::string_view diff, bool color);
 
