@@ -88,7 +88,8 @@ void parser::add_conversation(CLI::App& x) {
                    "name a new one")
           ->type_name("ID");
   x.add_flag("-c,--continue", run.goes_on,
-             "Go on with the newest session of this folder")
+             "Go on with the newest session of this folder, but for those of "
+             "several tasks and of plans")
       ->excludes(session);
   x.add_option("--agent", run.agent, "An agent of the configuration")
       ->type_name("NAME");
