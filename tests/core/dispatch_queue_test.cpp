@@ -379,38 +379,3 @@ TEST_CASE("a call that nobody began is not said to have ignored a stop") {
   CHECK((told.find("it ignored the request to stop") != std::string::npos) ==
         begun);
 }
-
-TEST_CASE("a call that waits for a worker is told to, and when it has one") {
-  dispatch_limits limits;
-  limits.tell_after = 1s;
-  dispatch_queue x{limits};
-  x.on_call(read(a), t0);
-  CHECK(x.due() == t0 + 1s);
-  const auto told = [](const dispatch_effects& out) {
-    REQUIRE(letters(out) == "t");
-    return std::get<tell_queued>(out[0]);
-  };
-  SECTION("once") {
-    const auto waits = told(x.tick(t0 + 1s));
-    CHECK(waits.call.id == a);
-    CHECK_FALSE(waits.waited);
-    CHECK(x.due() == t0 + 60s);  // its time in the queue
-    CHECK(told(x.on_started(a, 1, t0 + 3s)).waited == 3s);
-    CHECK_FALSE(x.due());
-  }
-  SECTION("not if it has one by then") {
-    CHECK(x.on_started(a, 1, t0 + 900ms).empty());
-    CHECK_FALSE(x.due());
-  }
-  SECTION("and still has no more than its time in the queue") {
-    told(x.tick(t0 + 1s));
-    CHECK(letters(x.tick(t0 + 60s)) == "x");
-  }
-  SECTION("again in another attempt") {
-    told(x.tick(t0 + 1s));
-    x.on_started(a, 1, t0 + 2s);
-    x.on_moved(a, 1, t0 + 3s);
-    CHECK(x.due() == t0 + 4s);
-    told(x.tick(t0 + 4s));
-  }
-}

@@ -6,10 +6,9 @@
 
 #include "tests/support/catch.hpp"
 
-namespace riffle::testing {
-
 using namespace std::chrono_literals;
 
+namespace riffle::testing {
 namespace {
 
 bool mutates(const tool_call& x) {
@@ -22,7 +21,7 @@ dispatch_world::dispatch_world(unsigned seed, bool mute)
     : random_{seed}, mute_{mute} {
   limits_.max_in_flight = 1 + below(4);
   limits_.ask_ahead = chance(60);
-  if (chance(50)) limits_.tell_after = 1s;
+  limits_.tell_after = chance(50) ? 1s : 0s;
   queue_ = core::dispatch_queue{limits_};
   watch_ = dispatch_watch{limits_.max_in_flight};
   begin_step();
