@@ -21,7 +21,8 @@ std::optional<std::string> plain_command(std::string_view line);
 
 /// The commands of a line that joins several by `|`, `&&`, `||` or `;`, each as
 /// it is written and each a plain one; behind it `2>&1` and `2>/dev/null` are
-/// left out, also of one command. Nothing for all else: a plain command, over 16.
+/// left out, also of one command. Nothing for all else: a plain command,
+/// over 16.
 std::vector<std::string> joined_commands(std::string_view line);
 
 /// The pieces of any command line that may be commands, roughly: between

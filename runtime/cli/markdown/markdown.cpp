@@ -24,7 +24,7 @@ constexpr std::size_t tab_stop = 8;
 constexpr std::size_t narrowest = 10;
 
 constexpr std::string_view fence_edge = "─";  ///< of a fence, and below a title
-constexpr std::string_view part_rule = "┄";  ///< between parts of a text
+constexpr std::string_view part_rule = "┄";   ///< between parts of a text
 
 std::string line_of(std::size_t columns, std::string_view one = fence_edge) {
   std::string out;
