@@ -17,7 +17,7 @@ TEST_CASE("what is allowed for always elsewhere is said in both terminals") {
   folder.write("riffle.toml",
                "[runtime]\ndata_dir = \"data\"\n"
                "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
-               "script = \"s.toml\"\n[tools.bash]\napproval = \"ask\"\n");
+               "script = \"s.toml\"\n");
   folder.write("s.toml", R"toml(
 [[steps]]
 [[steps.calls]]

@@ -140,7 +140,7 @@ arguments = { path = "n2", content = "x" }
 TEST_CASE("/approve names what is allowed for always, and ask takes it back") {
   if (!riffle::testing::has_terminals())
     return riffle::testing::skip(riffle::testing::no_terminals);
-  const place here{R"(approval = "ask")", R"toml(
+  const place here{"", R"toml(
 [[steps]]
 [[steps.calls]]
 tool = "bash"

@@ -87,10 +87,11 @@ void conversation::tell_allowed(bool ends) {
   for (const auto& x : left) {
     of_session = of_session || !is_kept(x);
     note("  " + covered_text(x) +
-         (is_kept(x) ? ", in every session of this folder; 'riffle proposals "
-                       "always --revoke " +
-                           x.proposal.value + "' takes it back"
+         (is_kept(x) ? ", in every session of this folder; this takes it back:"
                      : ", in this session"));
+    // To be copied.
+    if (is_kept(x))
+      note("    riffle proposals always --revoke " + x.proposal.value);
   }
   if (of_session) note("/approve ask takes back what holds in this session.");
 }
