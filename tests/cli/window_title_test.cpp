@@ -13,10 +13,10 @@ using riffle::testing::terminal_program;
 namespace {
 
 constexpr auto at_prompt = "\x1b[?2004h";
-constexpr auto title_of_before = "\x1b[23;2t";
+constexpr auto old_title_again = "\x1b[23;2t";
 
 /// The newest one that was written.
-std::string title_of(const std::string& written) {
+std::string newest_title(const std::string& written) {
   const auto from = written.rfind("\x1b]2;");
   if (from == std::string::npos) return {};
   return written.substr(from + 4, written.find('\x1b', from + 4) - from - 4);
@@ -48,21 +48,21 @@ TEST_CASE("the prompt and a question have a title of the window") {
   const place here;
   terminal_program at{here.folder.path(), {"chat", "--no-color"}, 110};
   REQUIRE(at.read_next(at_prompt));
-  const auto idle = title_of(at.written());
+  const auto idle = newest_title(at.written());
   CAPTURE(idle);
   REQUIRE(idle.starts_with("riffle: "));
   at.type("go\r");
   REQUIRE(at.read_next("[?] > "));
   // In front of it, so that nobody looks at an old one.
-  CHECK(title_of(at.written().substr(0, at.written().rfind("Run it?")))
+  CHECK(newest_title(at.written().substr(0, at.written().rfind("Run it?")))
             .starts_with("riffle: waiting for approval: "));
   at.answer("y");
   REQUIRE(at.read_next("It is done."));
   REQUIRE(at.read_next(at_prompt));
-  CHECK(title_of(at.written()) == idle);
+  CHECK(newest_title(at.written()) == idle);
   at.type("\x04");
   CHECK(at.finish() == 0);
   const auto& all = at.written();
-  CHECK(all.rfind(title_of_before) > all.rfind("\x1b]2;"));
-  CHECK(all.rfind(title_of_before) != std::string::npos);
+  CHECK(all.rfind(old_title_again) > all.rfind("\x1b]2;"));
+  CHECK(all.rfind(old_title_again) != std::string::npos);
 }
