@@ -133,8 +133,9 @@ void conversation::take_its_use(interrupts& signals) {
   for (const auto& x : use.gone) io_.complain(x);
   options_.agent = use.agent;
   if (use.model && use.model != options_.choices.model)
-    return use_model(*use.model, signals);
-  options_.choices.model = use.model;
+    use_model(*use.model, signals);
+  else
+    options_.choices.model = use.model;
 }
 
 /// Those of this folder, and behind them those of others.
