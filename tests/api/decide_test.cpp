@@ -255,7 +255,8 @@ text = "It said: {{result.0}}"
   const auto wrong =
       x.rt->decide(id, with(R"({"path":"/etc/riffle","content":"x"})"));
   REQUIRE_FALSE(wrong);
-  CHECK(wrong.error().message.find("outside") != std::string::npos);
+  CHECK(wrong.error().message.find("leads out of the workspace") !=
+        std::string::npos);
   CHECK(x.rt->proposals({.undecided = true})->size() == 1);
   decision no;
   no.by = "ann";
@@ -337,7 +338,8 @@ text = "done"
   const auto outside =
       x.rt->preview_change(id, R"({"path":"/etc/riffle","content":"x"})");
   REQUIRE_FALSE(outside);
-  CHECK(outside.error().message.find("outside") != std::string::npos);
+  CHECK(outside.error().message.find("leads out of the workspace") !=
+        std::string::npos);
   CHECK_FALSE(x.rt->preview_change(id, "{"));
   const auto none = x.rt->preview_change(proposal_id{"prop_none"}, "{}");
   REQUIRE_FALSE(none);

@@ -207,7 +207,7 @@ TEST_CASE("arguments that can only fail use no proposal up") {
   const auto id = x.proposal_about("\"tool\":\"write\"");
   CHECK(x.proposals({"edit", id, "--arguments",
                      R"({"path":"/etc/x","content":"x"})"}) != 0);
-  CHECK(x.says("outside"));
+  CHECK(x.says("leads out of the workspace"));
   CHECK(x.proposals({"edit", id, "--arguments",
                      R"({"path":"made","content":"y"})"}) == 0);
   CHECK(x.is_made());

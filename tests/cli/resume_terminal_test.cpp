@@ -104,8 +104,10 @@ text = "End."
     REQUIRE(eventually(
         [&] { return std::filesystem::exists(folder.path() / "begun"); }));
   }
-  terminal_program again{folder.path(), {"sessions", "resume", "s1"}, 99};
+  terminal_program again{
+      folder.path(), {"sessions", "resume", "s1", "--no-color"}, 99};
   CHECK(again.finish() == 0);
+  INFO(again.written());
   CHECK(again.written().find("[TOOL] write: notes.md (+1 -0)") !=
         std::string::npos);
   CHECK(again.written().find("[APPROVAL]") == std::string::npos);

@@ -206,8 +206,13 @@ TEST_CASE("a session is shown run after run") {
     test_console c;
     CHECK(execute(x, c.io) == 0);
     const auto text = c.out.text();
-    CHECK(text.starts_with("run_1, "));
-    CHECK(text.find("Answer to first\n") < text.find("\nrun_3, "));
+    CHECK(text.starts_with("# first\n"));
+    const auto begin = text.find("\n## ");
+    REQUIRE(begin != std::string::npos);
+    const auto second = text.find("\n## ", begin + 1);
+    REQUIRE(second != std::string::npos);
+    CHECK(text.find("Answer to first\n") < second);
+    CHECK(text.find("Answer to second\nline\n") > second);
     CHECK(text.find("Answer to second\nline\n") != std::string::npos);
   }
   x.common.output = output_kind::json;
