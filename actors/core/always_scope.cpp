@@ -236,28 +236,32 @@ std::string_view first_word(std::string_view command) {
   return command.substr(0, command.find(' '));
 }
 
-/// Behind `cd` others are about another folder.
-bool keeps_its_folder(const std::vector<std::string>& commands) {
-  const auto changes = [](const auto& x) { return first_word(x) == "cd"; };
-  const auto harmless = [](const auto& x) {
-    return is_harmless(first_word(x));
-  };
-  return std::ranges::none_of(commands, changes) ||
-         std::ranges::all_of(commands, harmless);
+/// Behind `cd` others are about another folder, and what comes through a pipe
+/// is from anywhere: there stand only such as do nothing but look.
+bool keeps_its_folder(const std::vector<joined_command>& commands) {
+  const auto changes = [](const auto& x) { return first_word(x.text) == "cd"; };
+  const bool moved = std::ranges::any_of(commands, changes);
+  return std::ranges::all_of(commands, [&](const joined_command& x) {
+    return is_harmless(first_word(x.text)) || (!moved && !x.piped);
+  });
 }
+
+/// What it grants is read as one line by who is asked.
+constexpr std::size_t longest_joined = 120;
 
 std::string pattern_of_joined(std::string_view line) {
   const auto commands = joined_commands(line);
   std::vector<std::string> all;
   for (const auto& x : commands) {
-    auto one = pattern_of_command(x);
+    auto one = pattern_of_command(x.text);
     // What it was bound to would be the content of several files.
-    if (one.empty() || !script_of_line(one).empty()) return {};
+    if (!one.ends_with(" *") || !script_of_line(one).empty()) return {};
     if (std::ranges::find(all, one) == all.end()) all.push_back(std::move(one));
   }
   if (!keeps_its_folder(commands)) return {};
   std::string out;
   for (const auto& x : all) out.append(out.empty() ? "" : joint).append(x);
+  if (out.size() > longest_joined) return {};
   // Else it is the pattern of one command, which says nothing of several.
   return all.size() == 1 ? out.append(joint).append(all[0]) : out;
 }
@@ -265,12 +269,13 @@ std::string pattern_of_joined(std::string_view line) {
 bool joined_match(std::string_view pattern, const rule_subject& subject) {
   if (!subject.shell || !runs_only_itself(subject.text)) return false;
   auto commands = joined_commands(subject.text);
-  if (commands.empty()) commands.push_back(subject.text);
+  if (commands.empty()) commands.push_back({subject.text});
   const auto patterns = patterns_of(pattern);
   return keeps_its_folder(commands) &&
-         std::ranges::all_of(commands, [&](const std::string& x) {
+         std::ranges::all_of(commands, [&](const joined_command& x) {
            return std::ranges::any_of(patterns, [&](std::string_view one) {
-             return always_matches(one, {.text = x, .shell = true});
+             return one.ends_with(" *") &&
+                    always_matches(one, {.text = x.text, .shell = true});
            });
          });
 }

@@ -33,8 +33,9 @@ using riffle::always_scope;
 ///     git log -3 | head   git log * | head *   (each alone, too)
 ///
 /// The last, of commands that `|`, `&&`, `||` or `;` join, means all lines
-/// whose every command has one of these patterns. Behind `cd`, which changes
-/// what the others are about, only those that neither write nor run anything.
+/// whose every command has one of these patterns. Behind `|`, through which
+/// comes what is from anywhere, and beside `cd` only such as neither write nor
+/// run anything.
 ///
 /// None for a command that has more than one reading or whose first word runs
 /// others, for a subject that is not known, and for one that holds a wildcard.

@@ -153,19 +153,21 @@ std::optional<std::string> plain_command(std::string_view line) {
   return out;
 }
 
-std::vector<std::string> joined_commands(std::string_view line) {
+std::vector<joined_command> joined_commands(std::string_view line) {
   constexpr std::size_t most = 16;
   const auto whole = line;
-  std::vector<std::string> out;
+  std::vector<joined_command> out;
+  bool piped = false;
   while (out.size() < most) {
     const auto end = end_of_command(line);
     const auto piece = without_errors(line.substr(0, end));
     if (!plain_command(piece)) return {};
-    out.emplace_back(piece);
+    out.push_back({std::string{piece}, piped});
     if (end == line.size()) break;
     const bool twice = end + 1 < line.size() && line[end + 1] == line[end];
     // In the background (`&`), with its errors (`|&`), of a `case` (`;;`).
     if (twice ? line[end] == ';' : line[end] == '&') return {};
+    piped = !twice && line[end] == '|';
     line.remove_prefix(end + (twice ? 2 : 1));
     if (out.size() == most) return {};
   }

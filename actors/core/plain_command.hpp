@@ -19,11 +19,16 @@ namespace riffle::core {
 /// (!), comments, assignments in front, control characters, open quotes.
 std::optional<std::string> plain_command(std::string_view line);
 
-/// The commands of a line that joins several by `|`, `&&`, `||` or `;`, each as
-/// it is written and each a plain one; behind it `2>&1` and `2>/dev/null` are
-/// left out, also of one command. Nothing for all else: a plain command,
-/// over 16.
-std::vector<std::string> joined_commands(std::string_view line);
+/// One of a line of several.
+struct joined_command {
+  std::string text;    ///< as it is written
+  bool piped = false;  ///< it reads what the one before it writes
+};
+
+/// The commands of a line that joins several by `|`, `&&`, `||` or `;`, each a
+/// plain one; `2>&1` and `2>/dev/null` behind one are left out, also where it
+/// is the only one. Nothing for all else: a plain command, over 16.
+std::vector<joined_command> joined_commands(std::string_view line);
 
 /// The pieces of any command line that may be commands, roughly: between
 /// operators, brackets and quotes, without assignments and escapes. May hold
