@@ -126,7 +126,9 @@ expected<std::shared_ptr<const plan_work>> spec_maker::plan_work_of(
   auto& steps = work->document.steps;
   auto open = x.open_step;
   if (!x.goes_on_from.empty() && open == 0) {
-    auto kept = steps_of_stopped(*parts_.journal, x.goes_on_from, steps.size());
+    const bool behind_it = x.on_error == step_failure::go_on;
+    auto kept =
+        steps_of_stopped(*parts_.journal, x.goes_on_from, steps, behind_it);
     if (!kept) return unexpected{std::move(kept.error())};
     work->kept = std::move(*kept);
     open = static_cast<std::uint32_t>(work->kept.size() + 1);

@@ -19,7 +19,11 @@ constexpr std::size_t page_bytes = 256u << 10;
 
 using ended_steps = std::vector<events::plan_step_finished>;
 
-void note_ends(std::string_view lines, ended_steps& out) {
+error plan_error(errc code, const std::string& message) {
+  return {code, "plan", message + "; 'riffle plan FILE' begins it anew"};
+}
+
+expected<void> note_ends(std::string_view lines, ended_steps& out) {
   while (!lines.empty()) {
     const auto line = lines.substr(0, lines.find('\n'));
     lines.remove_prefix(std::min(lines.size(), line.size() + 1));
@@ -27,10 +31,15 @@ void note_ends(std::string_view lines, ended_steps& out) {
     const auto head = line.substr(0, line.find(R"(,"data":)"));
     if (head.find(R"("plan_step_finished")") == head.npos) continue;
     auto x = parse_line(line);
-    if (!x) continue;
-    if (auto* end = std::get_if<events::plan_step_finished>(&x->body))
-      out.push_back(std::move(*end));
+    auto* end = x ? std::get_if<events::plan_step_finished>(&x->body) : nullptr;
+    if (end == nullptr || end->step != out.size() + 1)
+      return unexpected{
+          plan_error(errc::storage_corrupt, "the end of its step " +
+                                                std::to_string(out.size() + 1) +
+                                                " cannot be read")};
+    out.push_back(std::move(*end));
   }
+  return {};
 }
 
 /// A page at a time: calls may have put out much.
@@ -40,7 +49,8 @@ expected<ended_steps> ends_in_log(storage::event_log& log, const run_id& plan) {
     const auto page = log.read_events(plan, after, page_bytes);
     if (!page) return unexpected{page.error()};
     for (const auto& block : page->blocks) {
-      note_ends(*block.lines, out);
+      if (auto ok = note_ends(*block.lines, out); !ok)
+        return unexpected{std::move(ok.error())};
       after = block.last_seq;
     }
     if (page->end || page->blocks.empty()) return out;
@@ -66,10 +76,17 @@ expected<void> check_there(storage::journal& from,
   if (run) return {};
   if (run.error().code != errc::not_found) return unexpected{run.error()};
   return unexpected{
-      error{errc::not_found, "plan",
-            "what step \"" + x.id +
-                "\" said has been deleted with its session, so the plan "
-                "cannot go on; 'riffle plan FILE' begins it anew"}};
+      plan_error(errc::not_found,
+                 "what step \"" + x.id +
+                     "\" said has been deleted with its session, so the plan "
+                     "cannot go on")};
+}
+
+/// It did not end, or the plan would not have gone on behind its end.
+bool is_cut(const events::plan_step_finished& x, core::step_policy policy) {
+  return x.status == events::run_status::cancelled ||
+         (x.status == events::run_status::failed &&
+          policy != core::step_policy::go_on);
 }
 
 }  // namespace
@@ -98,19 +115,28 @@ expected<std::vector<run_id>> plans_from(storage::session_records& from,
   }
 }
 
-expected<std::vector<kept_step>> steps_of_stopped(storage::journal& from,
-                                                  const run_id& plan,
-                                                  std::size_t most) {
+expected<std::vector<kept_step>> steps_of_stopped(
+    storage::journal& from, const run_id& plan,
+    const std::vector<core::planned_step>& steps, bool behind_it) {
+  constexpr std::size_t most_bytes = 64u << 20;
   const auto session = from.load_session(session_id{plan.value});
   if (!session) return unexpected{session.error()};
   auto ends = ends_in_log(from, plan);
   if (!ends) return unexpected{std::move(ends.error())};
-  if (!ends->empty() && ends->back().status == events::run_status::cancelled)
+  if (ends->size() > steps.size()) ends->resize(steps.size());
+  if (!ends->empty() && !behind_it &&
+      is_cut(ends->back(), steps[ends->size() - 1].on_error))
     ends->pop_back();
   const auto calls = calls_of_steps(*session, plan);
   std::vector<kept_step> out;
+  std::size_t bytes = 0;
   for (auto& x : *ends) {
-    if (out.size() == most) break;
+    bytes += x.output.size();
+    if (bytes > most_bytes)
+      return unexpected{plan_error(
+          errc::invalid_request,
+          "what its steps said is too much for a plan to begin with (64 MiB "
+          "at most)")};
     if (auto ok = check_there(from, x); !ok)
       return unexpected{std::move(ok.error())};
     const auto call = calls.find(x.step);

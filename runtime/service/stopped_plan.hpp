@@ -4,7 +4,6 @@
 // A plan that was stopped goes on as a new one, whose id follows from its own:
 // so no two can begin, and from any of them the newest is found.
 
-#include <cstddef>
 #include <vector>
 
 #include "actors/run/run_spec.hpp"
@@ -22,10 +21,13 @@ namespace riffle::service {
 expected<std::vector<run_id>> plans_from(storage::session_records& from,
                                          const run_id& plan);
 
-/// How its steps ended, but for one that was cut; at most `most`. Blocks. Fails
-/// with `not_found` if what one of them said has been deleted.
-expected<std::vector<kept_step>> steps_of_stopped(storage::journal& from,
-                                                  const run_id& plan,
-                                                  std::size_t most);
+/// How its steps ended. Not the last one, which is run again, if it was cut, or
+/// has failed where the plan would not go on behind that; but if `behind_it`.
+/// `steps`: of its document. Blocks. Fails with `not_found` if what one of them
+/// said has been deleted, `invalid_request` if all that they said is over
+/// 64 MiB, which the new log takes in one commit, `storage_corrupt`.
+expected<std::vector<kept_step>> steps_of_stopped(
+    storage::journal& from, const run_id& plan,
+    const std::vector<core::planned_step>& steps, bool behind_it);
 
 }  // namespace riffle::service

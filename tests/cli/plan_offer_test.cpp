@@ -107,6 +107,16 @@ TEST_CASE("the step that was cut is the open one that may have acted") {
   x = plan_at(2);
   x.runs[0].turn_committed = true;  // the step is over
   CHECK_FALSE(cut_step_of(x));
+  // Stopped, with what its call came to.
+  x = plan_at(2);
+  x.runs[0].state = storage::run_state::cancelled;
+  CHECK_FALSE(cut_step_of(x));
+  x.calls[0].stage = storage::call_stage::settled;
+  x.calls[0].attempt = 1;
+  x.calls[0].how = outcome::cancelled;
+  CHECK(cut_step_of(x) == cut_step{2, "deploy", "bash"});
+  x.calls[0].how = outcome::ok;
+  CHECK_FALSE(cut_step_of(x));
   x = plan_at(2);
   x.runs[0].id = run_id{"run_1"};  // and this is no plan
   CHECK_FALSE(cut_step_of(x));

@@ -154,7 +154,8 @@ struct stopped_place {
     end = running.wait();
   }
   [[nodiscard]] words resuming(const words& more = {}) const {
-    words all{"sessions", "resume", id, "--approve", "all"};
+    words all{"sessions", "resume", id, "--approve", "all", "--on-error"};
+    if (more.empty() || more[0].starts_with("--")) all.push_back("retry");
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }
@@ -209,7 +210,7 @@ TEST_CASE("a plan that goes on is killed, stopped, and goes on again") {
     static_cast<void>(second.wait());
   }
   x.folder.write("go", "");
-  const auto end = x.resume({"--on-error", "retry"});
+  const auto end = x.resume();
   CAPTURE(end.err);
   CHECK(end.status == 0);
   CHECK(x.ran() == words{"a", "b", "b", "b", "c, said"});
@@ -235,4 +236,21 @@ TEST_CASE("--on-error is refused for what is no plan") {
       folder, {"sessions", "resume", "volley_1", "--on-error", "retry"});
   CHECK(end.status == 2);
   CHECK(has(end.err, "--on-error is about the steps of a plan"));
+}
+
+TEST_CASE("of a step that was cut and may have acted somebody has to speak") {
+  const stopped_place x;
+  x.folder.write("go", "");
+  for (const auto* policy : {"", "stop"}) {
+    words all{"sessions", "resume", x.id, "--approve", "all"};
+    if (*policy) all.insert(all.end(), {"--on-error", policy});
+    const auto none = riffle::testing::riffle(x.folder, all);
+    CAPTURE(none.err);
+    CHECK(none.status == 130);
+    CHECK(has(none.err, "--on-error retry' runs that step again"));
+    CHECK(x.ran().size() == 2);
+  }
+  const auto end = x.resume({"continue"});
+  CAPTURE(end.err);
+  CHECK(x.ran() == words{"a", "b", "c, said"});
 }

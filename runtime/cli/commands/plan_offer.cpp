@@ -17,6 +17,7 @@
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/service/plan_file.hpp"
+#include "runtime/service/stopped_plan.hpp"
 
 namespace riffle::cli {
 
@@ -71,6 +72,12 @@ std::optional<storage::session_snapshot> interrupted_plan(
   return std::nullopt;
 }
 
+/// It had begun, and was ended before its time.
+bool may_have_acted(const storage::call_record& x) {
+  return x.stage == storage::call_stage::settled && x.attempt > 0 &&
+         (x.how == outcome::cancelled || x.how == outcome::interrupted);
+}
+
 /// It ends as it is; the plan begins all the same.
 std::optional<int> never_go_on(runtime& rt, const run_id& plan, console& io) {
   const auto ended = end_run_here(rt, plan, "it is not to be finished");
@@ -87,11 +94,14 @@ std::optional<cut_step> cut_step_of(const storage::session_snapshot& plan) {
   const auto& run = plan.runs.back();
   const bool open = run.state == storage::run_state::active && run.step > 0 &&
                     !run.turn_committed && !run.turn_safe;
-  if (!open || !run.id.value.starts_with("plan_")) return std::nullopt;
+  const bool stopped = service::is_stopped_plan(run) && run.step > 0;
+  if (!(open || stopped) || !run.id.value.starts_with("plan_"))
+    return std::nullopt;
   const auto found =
       std::ranges::find_if(plan.calls, [&](const storage::call_record& x) {
-        return x.run == run.id && x.call.step == run.step &&
-               x.stage == storage::call_stage::intent &&
+        const bool cut =
+            open ? x.stage == storage::call_stage::intent : may_have_acted(x);
+        return x.run == run.id && x.call.step == run.step && cut &&
                x.call.eff == effect::mutating && !x.call.idempotent;
       });
   if (found == plan.calls.end()) return std::nullopt;

@@ -144,6 +144,18 @@ bool is_cut_execution(runtime& rt, const storage::run_record& x) {
          });
 }
 
+/// Nobody said what becomes of the step that was cut.
+int not_gone_on(const run_id& plan, console& io) {
+  io.complain(
+      "plan " + plan.value +
+      " was stopped within a step of which nobody knows how far it came, and "
+      "stays as it is; look at what it did, then 'riffle sessions resume " +
+      plan.value +
+      " --on-error retry' runs that step again, '--on-error continue' goes on "
+      "behind it");
+  return interrupted_by_user;
+}
+
 /// The run that goes on, or the plan that does from this one, seen until it
 /// ends again.
 int finish(runtime& rt, const storage::session_snapshot& of, resume_command x,
@@ -154,6 +166,10 @@ int finish(runtime& rt, const storage::session_snapshot& of, resume_command x,
   if (keyboard && !x.choices.on_error && x.common.level != verbosity::quiet)
     x.choices.on_error = ask_about_cut_step(of, keyboard->get(), signals, io);
   if (signals.asked_to_stop()) return interrupted_by_user;
+  const auto policy = x.choices.on_error.value_or(step_failure::stop);
+  if (service::is_stopped_plan(left) && policy == step_failure::stop &&
+      cut_step_of(of))
+    return not_gone_on(left.id, io);
   if (keyboard && !x.choices.approval) x.choices.approval = approve::ask;
   if (service::is_stopped_plan(left) && x.common.level != verbosity::quiet)
     io.complain("plan " + left.id.value +
@@ -172,7 +188,12 @@ int finish(runtime& rt, const storage::session_snapshot& of, resume_command x,
     return now && !unfinished(*now) ? nothing_to_do(*now, io, x.common)
                                     : report(resumed.error(), io);
   }
-  if (!resumed) return report(resumed.error(), io);
+  if (!resumed) {
+    // So may another have gone on from it.
+    const auto next = rt.session(session_id{service::next_plan(left.id).value});
+    return next && !unfinished(*next) ? nothing_to_do(*next, io, x.common)
+                                      : report(resumed.error(), io);
+  }
   const int status = watch_any({rt, *resumed, std::move(keyboard)}, x.common,
                                x.show, signals, room, io);
   return status == completed && is_cut_execution(rt, left) ? failed : status;
