@@ -61,6 +61,37 @@ TEST_CASE("a name anywhere in the folder is completed, unless it is ignored") {
   CHECK(completed("@/nowhere/x").by.empty());
 }
 
+TEST_CASE("a path that is named from here is found anywhere, too") {
+  const tree there;
+  CHECK(after("@./to") == "@./top.txt ");
+  CHECK(after("@./plans") == "@./docs/Plans.md ");
+  CHECK(after("@./core/a") == "@\"./actors/core/a b.txt\" ");
+  CHECK(after("@./restart_pol") == "@./actors/core/restart_policy.");
+  CHECK(completed("@./actors/core/restart_policy.").choices ==
+        "  ./actors/core/restart_policy.cpp\n"
+        "  ./actors/core/restart_policy.hpp\n");
+  CHECK(after("/diff ./plans") == "/diff ./docs/Plans.md ");
+}
+
+TEST_CASE("what was not looked at is not counted as not there") {
+  const tree there;
+  constexpr auto told = "  (not all of this folder was looked at)\n";
+  for (int i = 0; i < 200; ++i)
+    there.folder.write("many/draft_note_" + std::to_string(i), "x");
+  const auto many = completed("@_note");
+  CHECK(many.by.empty());
+  CHECK(many.choices.ends_with(told));
+  // A folder with more names than are read.
+  for (int i = 0; i < 10'001; ++i)
+    there.folder.write("wide/" + std::to_string(i), "x");
+  const auto one = completed("@plans");
+  CHECK(one.by.empty());
+  CHECK(one.choices == std::string{"  docs/Plans.md\n"} + told);
+  CHECK(completed("@nowhere").choices ==
+        std::string{"  nothing was found that is called nowhere\n"} + told);
+  CHECK(completed("@wide/nowhere").choices.ends_with(told));
+}
+
 TEST_CASE("what stands behind a command is completed") {
   const tree there;
   CHECK(after("/agent rev") == "/agent reviewer ");

@@ -32,26 +32,36 @@ bool has_control(std::string_view name) {
       name, [](unsigned char c) { return c < 0x20 || c == 0x7F; });
 }
 
+/// What a word may become.
+struct candidates {
+  strings all{};
+  bool cut = false;  ///< not everything was looked at
+};
+
+constexpr std::string_view told_cut =
+    "  (not all of this folder was looked at)\n";
+
 /// Entries of the path's folder that begin as it does; folders end with '/'.
-std::vector<std::string> paths_like(const std::string& part) {
+candidates paths_like(const std::string& part) {
   const auto slash = part.rfind('/');
   const auto folder =
       slash == std::string::npos ? "" : part.substr(0, slash + 1);
   const auto name = part.substr(folder.size());
-  std::vector<std::string> out;
+  candidates out;
   std::error_code problem;
   fs::directory_iterator at{folder.empty() ? "." : folder, problem};
-  for (std::size_t n = 0;
-       !problem && at != fs::directory_iterator{} && n < most_entries;
+  for (std::size_t n = 0; !problem && at != fs::directory_iterator{};
        at.increment(problem), ++n) {
+    out.cut = n == most_entries;
+    if (out.cut) break;
     auto found = at->path().filename().string();
     const bool hidden = found.starts_with('.') && !name.starts_with('.');
     if (hidden || !found.starts_with(name) || has_control(found)) continue;
     std::error_code ignored;
     if (at->is_directory(ignored)) found += '/';
-    out.push_back(folder + found);
+    out.all.push_back(folder + found);
   }
-  std::ranges::sort(out);
+  std::ranges::sort(out.all);
   return out;
 }
 
@@ -77,14 +87,20 @@ std::string_view name_of(std::string_view path) {
 
 bool is_hidden(std::string_view path) { return name_of(path).starts_with('.'); }
 
+/// "./a/b" -> "a/b"
+std::string without_here(std::string path) {
+  while (path.starts_with("./")) path.erase(0, 2);
+  return path;
+}
+
 /// Paths of this folder whose name holds `part`, or the whole path if that has
 /// a '/'; those whose name begins with it first. Nobody waits for a Tab: of a
 /// large folder not all is looked at.
-strings paths_with(const std::string& part) {
+candidates paths_with(const std::string& part) {
   constexpr auto longest = std::chrono::milliseconds{300};
   constexpr std::uint64_t most_seen = 100'000;
   constexpr std::size_t most_found = 200;
-  strings out;
+  candidates out;
   const auto wanted = lower(part);
   const bool whole = part.find('/') != part.npos;
   const bool hidden = part.starts_with('.');
@@ -103,36 +119,51 @@ strings paths_with(const std::string& part) {
                            holds(whole ? path : name_of(path), wanted) &&
                            (hidden || !is_hidden(path)) && !has_control(path);
                        const bool folder = kind == tools::entry_kind::folder;
-                       if (fits) out.push_back(folder ? path + "/" : path);
-                       return out.size() < most_found &&
-                              walk.seen() < most_seen &&
-                              std::chrono::steady_clock::now() < until;
+                       if (fits) out.all.push_back(folder ? path + "/" : path);
+                       out.cut = out.all.size() >= most_found ||
+                                 walk.seen() >= most_seen ||
+                                 std::chrono::steady_clock::now() >= until;
+                       return !out.cut;
                      }});
-  std::ranges::stable_partition(out, [&](const std::string& x) {
+  out.cut = out.cut || walk.cut_folders() > 0;
+  std::ranges::stable_partition(out.all, [&](const std::string& x) {
     return lower(name_of(x)).starts_with(wanted);
   });
   return out;
 }
 
-/// What there is of `all` in place of `part`; where that is not certain, what
-/// they have in common, if it says more.
-chat_prompt::completion choice_of(const strings& all, const std::string& part,
+/// What there is of `x` in place of `part`; where that is not certain, what
+/// they have in common, if it says more. Where there may be others, a person
+/// chooses.
+chat_prompt::completion choice_of(const candidates& x, const std::string& part,
                                   std::size_t columns) {
+  const auto& all = x.all;
+  if (x.cut) return {0, {}, choices_text(all, columns) + std::string{told_cut}};
   const auto by = common_beginning(all);
   const bool certain = all.size() == 1 && !by.ends_with('/');
   if (certain) return {part.size(), by + " ", {}};
-  if (by.size() > part.size() && holds(by, lower(part)))
+  if (by.size() > part.size() && holds(by, lower(without_here(part))))
     return {part.size(), by, {}};
   return {0, {}, choices_text(all, columns)};
 }
 
-chat_prompt::completion nothing_like(const std::string& part) {
-  return {0, {}, "  nothing here is called " + safe_line(part, 100) + "\n"};
+chat_prompt::completion nothing_like(const candidates& x,
+                                     const std::string& part) {
+  const auto name = safe_line(part, 100) + "\n";
+  if (!x.cut) return {0, {}, "  nothing here is called " + name};
+  return {0,
+          {},
+          "  nothing was found that is called " + name + std::string{told_cut}};
 }
 
-strings paths_for(const std::string& part) {
-  auto all = paths_like(part);
-  return all.empty() && !part.empty() ? paths_with(part) : all;
+candidates paths_for(const std::string& part) {
+  auto out = paths_like(part);
+  if (!out.all.empty() || part.empty()) return out;
+  const auto wanted = without_here(part);
+  out = paths_with(wanted);
+  // As the person names them.
+  for (auto& x : out.all) x.insert(0, part, 0, part.size() - wanted.size());
+  return out;
 }
 
 /// Those that begin with `part`, else those that hold it.
@@ -160,12 +191,12 @@ chat_prompt::completion complete_argument(std::string_view line,
   if (!takes_path &&
       (!names || std::ranges::find(named, command) == named.end()))
     return {};
-  const auto all =
-      takes_path ? paths_for(part) : names_like(names(command), part);
-  if (!all.empty()) return choice_of(all, part, columns);
+  const auto found = takes_path ? paths_for(part)
+                                : candidates{names_like(names(command), part)};
+  if (!found.all.empty()) return choice_of(found, part, columns);
   // Of what is saved the name may be new.
   return command == "save" || part.empty() ? chat_prompt::completion{}
-                                           : nothing_like(part);
+                                           : nothing_like(found, part);
 }
 
 chat_prompt::completion complete_command(std::string_view word,
@@ -201,11 +232,12 @@ chat_prompt::completion complete_chat(std::string_view before_cursor,
   if (!begun.found)
     return behind_command ? complete_argument(before_cursor, columns, names)
                           : chat_prompt::completion{};
-  const auto all = paths_for(begun.path);
+  const auto paths = paths_for(begun.path);
+  const auto& all = paths.all;
   if (all.empty())
     return begun.path.empty() ? chat_prompt::completion{}
-                              : nothing_like(begun.path);
-  auto found = choice_of(all, begun.path, columns);
+                              : nothing_like(paths, begun.path);
+  auto found = choice_of(paths, begun.path, columns);
   if (found.by.empty()) return found;
   const bool whole = all.size() == 1 && !all.front().ends_with('/');
   if (whole) found.by.pop_back();

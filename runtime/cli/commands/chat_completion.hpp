@@ -22,6 +22,7 @@ using argument_names =
 /// Completes "/wo" to a command or one of `more` ("files__review"), "/agent re"
 /// to one of its `names`, "/diff pa" and "@pa" to a path: one that begins so,
 /// else one anywhere in this folder whose name holds it, unless ignored by git.
+/// Where not all could be looked at it lists what was found and says so.
 chat_prompt::completion complete_chat(std::string_view before_cursor,
                                       std::size_t columns,
                                       std::span<const std::string> more,
