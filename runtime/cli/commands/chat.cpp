@@ -293,7 +293,7 @@ int execute(const chat_command& x, console& io) {
   // Also whom a signal ends.
   if (*status == completed || *status == interrupted_by_user)
     leave(talk, prompt, options, view.color, io);
-  return *status;
+  return *status == completed && !talk.can_go_on() ? failed : *status;
 }
 
 }  // namespace riffle::cli

@@ -214,7 +214,7 @@ bool conversation::on(const std::string& text, interrupts& signals) {
   switch (line.what) {
     case chat_act::nothing: return true;
     case chat_act::shell: shell(line.rest, signals); return true;
-    case chat_act::command: return command(line, signals);
+    case chat_act::command: return command(line, signals) && can_go_on();
     case chat_act::task: break;
   }
   if (wants_to_leave(line.rest)) {

@@ -41,7 +41,7 @@ class conversation {
   /// interrupted in this folder; a run goes on as a turn does. True: one did.
   bool catch_up(interrupts& signals);
 
-  /// What was typed. False: the person leaves.
+  /// What was typed. False: the person leaves, or it cannot go on.
   bool on(const std::string& text, interrupts& signals);
 
   /// Commands beside those that are built in: the person's own, and prompts of
@@ -55,6 +55,9 @@ class conversation {
   void keep_queued_with(std::function<void(const std::string&)> f) {
     keep_queued_ = std::move(f);
   }
+
+  /// A change of the model may have left it without a runtime.
+  [[nodiscard]] bool can_go_on() const noexcept { return rt_.has_value(); }
 
   /// The one that the next task goes to; "": none has begun.
   [[nodiscard]] std::string session_name() const {
@@ -130,7 +133,7 @@ class conversation {
   void set_title(const std::string& title);
   bool keep_title(const std::string& title);
   void choose_model(const std::string& name, interrupts& signals);
-  /// False: it goes on with the one of before, which is said.
+  /// False: it goes on with the one of before, which is said; or cannot go on.
   bool use_model(const std::string& name, interrupts& signals);
   void list_models();
   expected<std::vector<std::string>> models_of_server(interrupts& signals);

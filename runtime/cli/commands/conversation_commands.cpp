@@ -171,7 +171,8 @@ void conversation::choose_model(const std::string& name, interrupts& signals) {
   if (use_model(name, signals)) note("model " + named_model(name));
 }
 
-/// One that the runtime does not know yet needs a runtime that does.
+/// One that the runtime does not know yet needs a runtime that does. Never two
+/// at once: a cluster's port is bound by one.
 bool conversation::use_model(const std::string& name, interrupts& signals) {
   const bool known = settings_.models.contains(name);
   auto wanted = settings_;
@@ -186,7 +187,10 @@ bool conversation::use_model(const std::string& name, interrupts& signals) {
     if (open(signals)) {
       settings_ = std::move(before);
       options_.choices.model = std::move(model);
-      open(signals);
+      if (open(signals))
+        note(
+            "The conversation ends: neither this model nor the one of before "
+            "can be used now.");
       return false;
     }
   }

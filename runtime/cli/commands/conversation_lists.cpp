@@ -108,6 +108,7 @@ void conversation::go_on_with(session_id session, interrupts& signals) {
   title_.clear();
   told_.clear();
   take_its_use(signals);
+  if (!can_go_on()) return;
   note("Session " + short_id(session_->value) + ", model " +
        named_model(model_name()) + told_agent() + ".");
   const auto whole = snapshot();
