@@ -30,10 +30,7 @@ expected<Id> match(const std::string& part, std::span<const Id> all,
   std::vector<const Id*> found;
   for (const auto& id : all) {
     if (id.value == part) return id;
-    const auto& x = id.value;
-    if (part.size() >= shortest_part &&
-        (x.starts_with(part) || x.ends_with(part)))
-      found.push_back(&id);
+    if (is_part_of(part, id.value)) found.push_back(&id);
   }
   if (found.size() == 1) return *found.front();
   if (found.size() > 1) return unexpected{several(part, found, kind)};
@@ -43,6 +40,11 @@ expected<Id> match(const std::string& part, std::span<const Id> all,
 }
 
 }  // namespace
+
+bool is_part_of(const std::string& part, const std::string& id) {
+  return part.size() >= shortest_part &&
+         (id.starts_with(part) || id.ends_with(part));
+}
 
 expected<session_id> match_id(const std::string& part,
                               std::span<const session_id> all) {

@@ -23,6 +23,9 @@ namespace riffle::service {
 /// Ids begin with the time and end with chance: so short a part says little.
 inline constexpr std::size_t shortest_part = 4;
 
+/// Whether an id begins or ends with `part`, which is long enough to say so.
+[[nodiscard]] bool is_part_of(const std::string& part, const std::string& id);
+
 /// The id of `all` that is `part`, else the only one that begins or ends with
 /// it. Fails with `not_found`, and with `invalid_request`, naming some, where
 /// several do.

@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::string_view plan_prefix = "plan_";
 constexpr std::size_t page_bytes = 256u << 10;
+/// What all of a family have in common: the time of the first plan.
+constexpr std::size_t common_part = plan_prefix.size() + 10;
 
 using ended_steps = std::vector<events::plan_step_finished>;
 
@@ -96,11 +98,11 @@ bool is_stopped_plan(const storage::run_record& x) noexcept {
          x.state == storage::run_state::cancelled;
 }
 
-/// As other ids: the time of the first plan, and what looks like chance.
+/// As other ids: a time, and what looks like chance.
 run_id next_plan(const run_id& plan) {
-  constexpr std::size_t time = plan_prefix.size() + 10;
   constexpr std::size_t rest = 16;
-  return {plan.value.substr(0, time) + sha256(plan.value).substr(0, rest)};
+  return {plan.value.substr(0, common_part) +
+          sha256(plan.value).substr(0, rest)};
 }
 
 expected<std::vector<run_id>> plans_from(storage::session_records& from,
@@ -113,6 +115,24 @@ expected<std::vector<run_id>> plans_from(storage::session_records& from,
     if (!there) return unexpected{there.error()};
     out.push_back(std::move(next));
   }
+}
+
+std::optional<run_id> newest_of_family(storage::session_records& from,
+                                       const std::vector<run_id>& plans) {
+  // So that few are looked up.
+  const auto related = [&](const run_id& x) {
+    return x.value.starts_with(plan_prefix) &&
+           x.value.starts_with(plans.front().value.substr(0, common_part));
+  };
+  if (!std::ranges::all_of(plans, related)) return std::nullopt;
+  for (const auto& first : plans) {
+    const auto all = plans_from(from, first);
+    const auto goes_on = [&](const run_id& x) {
+      return std::ranges::find(*all, x) != all->end();
+    };
+    if (all && std::ranges::all_of(plans, goes_on)) return all->back();
+  }
+  return std::nullopt;
 }
 
 expected<std::vector<kept_step>> steps_of_stopped(

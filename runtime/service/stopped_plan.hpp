@@ -4,6 +4,7 @@
 // A plan that was stopped goes on as a new one, whose id follows from its own:
 // so no two can begin, and from any of them the newest is found.
 
+#include <optional>
 #include <vector>
 
 #include "actors/run/run_spec.hpp"
@@ -20,6 +21,10 @@ namespace riffle::service {
 /// This plan and all that go on from it, one from the other, the newest last.
 expected<std::vector<run_id>> plans_from(storage::session_records& from,
                                          const run_id& plan);
+
+/// Where all of these go on one from the other: the newest that does.
+std::optional<run_id> newest_of_family(storage::session_records& from,
+                                       const std::vector<run_id>& plans);
 
 /// How its steps ended. Not the last one, which is run again, if it was cut, or
 /// has failed where the plan would not go on behind that; but if `behind_it`.

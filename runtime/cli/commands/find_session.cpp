@@ -5,6 +5,7 @@
 
 #include "runtime/base/text.hpp"
 #include "runtime/cli/view/session_text.hpp"
+#include "runtime/service/match_id.hpp"
 #include "runtime/service/open_journal.hpp"
 #include "runtime/service/stopped_plan.hpp"
 
@@ -91,15 +92,36 @@ expected<session_id> known_session(const config::config& settings,
   return all->find(part);
 }
 
+namespace {
+
+/// They share the beginning that a person types.
+std::optional<session_id> newest_plan_called(storage::journal& journal,
+                                             const service::sessions& all,
+                                             const std::string& part) {
+  const auto ids = all.newest();
+  if (!ids) return std::nullopt;
+  std::vector<run_id> plans;
+  for (const auto& x : *ids)
+    if (service::is_part_of(part, x.value)) plans.push_back({x.value});
+  const auto newest = service::newest_of_family(journal, plans);
+  return newest ? std::optional{session_id{newest->value}} : std::nullopt;
+}
+
+}  // namespace
+
 expected<session_id> session_to_finish(const config::config& settings,
                                        const std::string& part) {
   auto journal = service::open_journal(settings, service::journal_use::reads);
   if (!journal) return unexpected{std::move(journal.error())};
-  auto found = service::sessions{*journal, {}}.find(part);
+  const service::sessions all{*journal, {}};
+  auto found = all.find(part);
+  if (*journal && !found && found.error().code == errc::invalid_request)
+    if (auto newest = newest_plan_called(**journal, all, part))
+      return *std::move(newest);
   if (!found || !*journal || !found->value.starts_with("plan_")) return found;
-  const auto all = service::plans_from(**journal, run_id{found->value});
-  if (!all) return unexpected{all.error()};
-  return session_id{all->back().value};
+  const auto plans = service::plans_from(**journal, run_id{found->value});
+  if (!plans) return unexpected{plans.error()};
+  return session_id{plans->back().value};
 }
 
 }  // namespace riffle::cli

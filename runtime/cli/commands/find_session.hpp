@@ -58,7 +58,8 @@ class session_finder {
 expected<session_id> known_session(const config::config& settings,
                                    const std::string& part);
 
-/// The same; of a plan that was stopped and went on as another one, the newest.
+/// The same; of a plan that was stopped and went on as another one, the newest:
+/// also by a part that only these have.
 expected<session_id> session_to_finish(const config::config& settings,
                                        const std::string& part);
 

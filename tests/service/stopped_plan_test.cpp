@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// Plans that go on one from the other are found, and deleted, together.
+#include "runtime/service/stopped_plan.hpp"
+
+#include <algorithm>
+#include <future>
+#include <memory>
+#include <vector>
+
+#include "runtime/service/sessions.hpp"
+#include "runtime/service/stored_request.hpp"
+#include "runtime/storage/sqlite.hpp"
+#include "tests/config/temp_folder.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using service::newest_of_family;
+using service::next_plan;
+
+namespace {
+
+const run_id first{"plan_01k0000000aaaaaaaaaaaaaaaa"};
+const run_id second = next_plan(first);
+const run_id third = next_plan(second);
+const run_id other{"plan_01k0000000bbbbbbbbbbbbbbbb"};
+
+/// One that was stopped.
+void add(storage::journal& to, const run_id& plan, const run_id& from = {}) {
+  service::stored_request how;
+  how.goes_on_from = from;
+  storage::run_record x;
+  x.id = plan;
+  x.session = {plan.value};
+  x.task = "a plan";
+  x.settings = service::to_json(how);
+  auto opened = to.open_run(x);
+  REQUIRE(opened);
+  opened->run.state = storage::run_state::cancelled;
+  std::promise<bool> done;
+  to.append({plan, {}, {opened->run}},
+            [&](const auto& failure) { done.set_value(!failure); });
+  REQUIRE(done.get_future().get());
+}
+
+}  // namespace
+
+TEST_CASE("plans that go on one from the other are named by what they share") {
+  const auto journal = storage::make_memory_journal();
+  add(*journal, first);
+  add(*journal, second, first);
+  add(*journal, third, second);
+  CHECK(second.value.starts_with(first.value.substr(0, 15)));
+  CHECK(newest_of_family(*journal, {first, second, third}) == third);
+  CHECK(newest_of_family(*journal, {third, first}) == third);
+  CHECK(newest_of_family(*journal, {second, first}) == third);
+  // A stranger that began in the same moment, and a session.
+  add(*journal, other);
+  CHECK_FALSE(newest_of_family(*journal, {first, second, third, other}));
+  CHECK_FALSE(newest_of_family(*journal, {first, run_id{"ses_01k0000000"}}));
+  CHECK_FALSE(newest_of_family(*journal, {}));
+}
