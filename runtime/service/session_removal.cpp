@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -45,20 +46,40 @@ going_session to_go(const session_snapshot& x) {
   return out;
 }
 
+/// Nothing: it is not there. A record of no id: it is, and cannot be read.
+expected<std::optional<run_record>> plan_called(storage::journal& from,
+                                                const run_id& id) {
+  auto run = from.load_run(id);
+  if (run) return std::optional{std::move(*run)};
+  const auto left = storage::load_readable(from, session_id{id.value});
+  if (left) return std::optional{run_record{}};
+  if (left.error().code == errc::not_found) return std::optional<run_record>{};
+  return unexpected{left.error()};
+}
+
 /// A plan with those that it goes on from and those that go on from it: they
-/// share what their steps said. The oldest first; those that can be read.
-std::vector<run_id> family_of(storage::session_records& from,
-                              const run_record& plan) {
+/// share what their steps said. The oldest first; of one that cannot be read
+/// nothing says what it goes on from.
+expected<std::vector<run_id>> family_of(storage::journal& from,
+                                        const run_record& plan) {
   auto oldest = plan;
   for (;;) {
-    const auto before = request_from_json(oldest.settings).goes_on_from;
+    auto before = request_from_json(oldest.settings).goes_on_from;
     if (before.empty()) break;
-    auto there = from.load_run(before);
-    if (!there) break;
-    oldest = std::move(*there);
+    auto there = plan_called(from, before);
+    if (!there) return unexpected{std::move(there.error())};
+    if (!*there) break;
+    oldest = **std::move(there);
+    oldest.id = std::move(before);
   }
-  auto all = plans_from(from, oldest.id);
-  return all ? std::move(*all) : std::vector{plan.id};
+  std::vector<run_id> out{oldest.id};
+  for (;;) {
+    auto next = next_plan(out.back());
+    const auto there = plan_called(from, next);
+    if (!there) return unexpected{there.error()};
+    if (!*there) return out;
+    out.push_back(std::move(next));
+  }
 }
 
 }  // namespace
@@ -116,8 +137,9 @@ expected<removed_sessions> sessions::remove_plan(
     const session_snapshot& plan) const {
   const auto& run = *plan_in(plan);
   const auto all = family_of(*journal_, run);
+  if (!all) return unexpected{all.error()};
   std::vector<session_snapshot> going;
-  for (const auto& id : all) {
+  for (const auto& id : *all) {
     auto one = storage::load_readable(*journal_, session_id{id.value});
     if (!one && one.error().code == errc::not_found) continue;
     if (!one) return unexpected{std::move(one.error())};
@@ -129,7 +151,8 @@ expected<removed_sessions> sessions::remove_plan(
   std::vector<session_id> members;
   if (!steps.empty()) members.push_back(steps);
   auto out = remove_members(members, [&](const auto& one) {
-    return std::ranges::count(all, request_from_json(one.settings).of_plan) > 0;
+    return std::ranges::count(*all, request_from_json(one.settings).of_plan) >
+           0;
   });
   if (!out) return out;
   // The newest first: it needs those before it.

@@ -59,3 +59,40 @@ TEST_CASE("plans that go on one from the other are named by what they share") {
   CHECK_FALSE(newest_of_family(*journal, {first, run_id{"ses_01k0000000"}}));
   CHECK_FALSE(newest_of_family(*journal, {}));
 }
+
+TEST_CASE("a plan that cannot be read goes with those around it") {
+  const testing::temp_folder folder;
+  const auto data = folder.path() / "data";
+  const auto open = [&] {
+    auto out = storage::open_sqlite_journal(data, storage::durability::process);
+    REQUIRE(out);
+    return *std::move(out);
+  };
+  {
+    const auto journal = open();
+    add(*journal, first);
+    add(*journal, second, first);
+    add(*journal, third, second);
+    add(*journal, other);
+  }
+  storage::sqlite::database{data / "riffle.db", std::chrono::seconds{1}}
+      .execute("UPDATE runs SET crc = crc + 1 WHERE n = 2");
+  const std::shared_ptr<storage::journal> journal = open();
+  const service::sessions all{journal, {}};
+  const auto left = [&] {
+    auto out = journal->list_sessions(10);
+    REQUIRE(out);
+    std::ranges::sort(*out);
+    return *out;
+  };
+  REQUIRE(left().size() == 4);
+  SECTION("from the oldest all of them") {
+    REQUIRE(all.remove(session_id{first.value}));
+    CHECK(left() == std::vector{session_id{other.value}});
+  }
+  SECTION("from the newest those that it names, which no other needs") {
+    REQUIRE(all.remove(session_id{third.value}));
+    CHECK(left() ==
+          std::vector{session_id{first.value}, session_id{other.value}});
+  }
+}
