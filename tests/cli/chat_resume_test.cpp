@@ -96,6 +96,29 @@ TEST_CASE("without words /resume offers what was begun by itself") {
   CHECK(leave(at) == 0);
 }
 
+TEST_CASE("Tab behind /resume offers what its list does") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const place here;
+  here.run({"Check alpha", "Check beta"});
+  here.run({"Write a poem"});
+  here.run({"Something else"});
+  terminal_program at{here.folder.path(), {"chat", "-c", "--no-color"}, 110};
+  // More than is offered, and than would be found by what is shown of it.
+  say(at, "/title " + std::string(250, 'x'), "is called: xxx");
+  say(at, "/new", "A new session.");
+  say(at, "Another thing", "You said: Another thing");
+  REQUIRE(at.read_next(at_prompt));
+  at.type("/resume \t");
+  REQUIRE(at.read_next("Write a poem"));
+  at.type("\r");
+  REQUIRE(at.read_next("You said: Write a poem"));
+  CHECK(at.written().find("Go on with which") == std::string::npos);
+  CHECK(at.written().find("Check") == std::string::npos);
+  REQUIRE(at.read_next(at_prompt));
+  CHECK(leave(at) == 0);
+}
+
 TEST_CASE("/sessions marks the session that goes on") {
   if (!riffle::testing::has_terminals())
     return riffle::testing::skip(riffle::testing::no_terminals);

@@ -139,6 +139,27 @@ void conversation::take_its_use(interrupts& signals) {
     options_.choices.model = use.model;
 }
 
+std::vector<std::string> conversation::names_for(std::string_view command) {
+  constexpr std::size_t most_sessions = 200;
+  constexpr std::size_t longest_name = 200;
+  std::vector<std::string> out;
+  if (command == "agent")
+    for (const auto& [name, x] : settings_.agents) out.push_back(name);
+  if (command == "model")
+    for (const auto& [name, x] : settings_.models) out.push_back(name);
+  if (command != "resume") return out;
+  auto all = rt_->find_sessions({});
+  if (!all) return out;
+  for (const auto& x : begun_alone(*std::move(all))) {
+    if (out.size() == most_sessions) break;
+    // By what is not the title itself nothing would be found.
+    const bool whole =
+        !x.title.empty() && safe_line(x.title, longest_name) == x.title;
+    if (whole && x.id != session_) out.push_back(x.title);
+  }
+  return out;
+}
+
 /// Those of this folder, and behind them those of others.
 void conversation::offer_sessions(const std::vector<session_summary>& all,
                                   interrupts& signals) {

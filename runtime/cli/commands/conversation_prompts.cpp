@@ -90,22 +90,6 @@ std::vector<std::string> conversation::commands_for(
   return out;
 }
 
-std::vector<std::string> conversation::names_for(std::string_view command) {
-  constexpr std::size_t most_sessions = 200;
-  std::vector<std::string> out;
-  if (command == "agent")
-    for (const auto& [name, x] : settings_.agents) out.push_back(name);
-  if (command == "model")
-    for (const auto& [name, x] : settings_.models) out.push_back(name);
-  if (command != "resume") return out;
-  const auto all = rt_->find_sessions({});
-  if (!all) return out;
-  for (const auto& x : *all)
-    if (x.runs > 0 && out.size() < most_sessions)
-      out.push_back(safe_line(x.title, 200));
-  return out;
-}
-
 void conversation::help() {
   const auto own = find_own_commands();
   std::vector<own_help> lines;
