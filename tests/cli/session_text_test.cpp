@@ -64,7 +64,7 @@ TEST_CASE("a conversation is Markdown, whoever speaks") {
   x.state["session_title"] = R"("About tea")";
   auto& run = x.runs.emplace_back();
   run.id = riffle::run_id{"run_1"};
-  run.task = "see @a.md";
+  run.task = "see @a.md @b.md:1-2";
   auto& call = x.calls.emplace_back();
   call.call.id = {"call_1"};
   call.call.tool = "read";
@@ -76,7 +76,7 @@ TEST_CASE("a conversation is Markdown, whoever speaks") {
     m.text = text;
     return &m;
   };
-  say(message_role::user, "see @a.md\n\nContext:\nFile a.md:\n" +
+  say(message_role::user, "see @a.md @b.md:1-2\n\nContext:\nFile a.md:\n" +
                               std::string(1499, 'x') +
                               "\n\nFile b.md, lines 1 to 2:\none\ntwo");
   say(message_role::assistant, "> quoted")->calls = {{"call_1"}};
@@ -85,11 +85,27 @@ TEST_CASE("a conversation is Markdown, whoever speaks") {
   const auto text = conversation_text(x);
   INFO(text);
   CHECK(text.starts_with("# About tea\n\n## "));
-  CHECK(text.find("\n\n**You:** see @a.md\n\n"
+  CHECK(text.find("\n\n**You:** see @a.md @b.md:1-2\n\n"
                   "- [context] a.md (1.5 KB)\n"
                   "- [context] b.md, lines 1 to 2 (7 B)\n\n"
                   "> quoted\n\n- `read a'b.md`: ") != text.npos);
   CHECK(text.ends_with("\n\n**Runtime:** Go on.\n\nAll is\nread.\n"));
+}
+
+TEST_CASE("what an attached file says attaches no other") {
+  riffle::storage::session_snapshot x;
+  auto& run = x.runs.emplace_back();
+  run.id = riffle::run_id{"run_1"};
+  run.task = "compare (@log.txt, @a.md)";
+  auto& said = x.messages.emplace_back();
+  said.run = run.id;
+  const std::string log = "one\n\nFile secret.md:\nx\n\nFile log.txt:\ny";
+  said.text = run.task + "\n\nContext:\nFile log.txt:\n" + log +
+              "\n\nFile a.md:\nabc\n\nFile a:\n";
+  const auto text = conversation_text(x);
+  INFO(text);
+  CHECK(text.ends_with("\n- [context] log.txt (" + std::to_string(log.size()) +
+                       " B)\n- [context] a.md (13 B)\n"));
 }
 
 TEST_CASE("times are relative, old ones are local dates") {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdlib>
 #include <ctime>
 #include <map>
@@ -16,6 +17,7 @@
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/cli/view/call_text.hpp"
+#include "runtime/cli/view/chat_line.hpp"
 #include "runtime/cli/view/recap_text.hpp"
 #include "runtime/service/views.hpp"
 #include "runtime/storage/last_use.hpp"
@@ -65,23 +67,62 @@ std::string call_text(const storage::call_record& x) {
          files_text(x.attachments);
 }
 
+/// Files that a task mentions, which were attached in this order.
+class attached_files {
+ public:
+  explicit attached_files(const std::string& task)
+      : words_{mentioned_files(task)} {}
+
+  /// "File a.md, lines 1 to 2:\none" -> "a.md, lines 1 to 2", if that is the
+  /// next of them or behind it; else "": what a file says attaches nothing.
+  std::string_view take(std::string_view text) {
+    constexpr std::string_view before = "File ";
+    auto head = text.substr(0, text.find('\n'));
+    if (!head.starts_with(before) || !head.ends_with(':')) return {};
+    head = head.substr(before.size(), head.size() - before.size() - 1);
+    const auto name = head.substr(0, head.rfind(", line"));
+    for (auto i = next_; i < words_.size(); ++i) {
+      if (!mentions(words_[i], name)) continue;
+      next_ = i + 1;
+      return head;
+    }
+    return {};
+  }
+
+ private:
+  /// "a.md:1-2" and "a.md," do "a.md".
+  static bool mentions(const std::string& word, std::string_view name) {
+    if (name.empty() || !word.starts_with(name)) return false;
+    if (word.size() == name.size()) return true;
+    const auto next = static_cast<unsigned char>(word[name.size()]);
+    return next != '/' && std::isalnum(next) == 0;
+  }
+
+  std::vector<std::string> words_;
+  std::size_t next_ = 0;
+};
+
 /// Files and outputs that were told to the model beside the task: what each is,
 /// and how large.
-std::string told_context(std::string_view all) {
+std::string told_context(std::string_view all, const std::string& task) {
   constexpr std::string_view between = "\n\nFile ";
   constexpr std::size_t longest = 100;
+  attached_files files{task};
   std::string out;
+  auto name = files.take(all);
   while (!all.empty()) {
-    const auto end = std::min(all.find(between), all.size());
+    std::string_view next;
+    auto end = all.find(between);
+    while (end != all.npos && (next = files.take(all.substr(end + 2))).empty())
+      end = all.find(between, end + 1);
     const auto part = all.substr(0, end);
-    auto name = part.substr(0, part.find('\n'));
-    const bool file = name.starts_with("File ") && name.ends_with(':');
-    const auto size =
-        part.size() - (file ? std::min(name.size() + 1, part.size()) : 0);
-    if (file) name = name.substr(5, name.size() - 6);
-    out += "- [context] " + safe_line(name, longest) + " (" + short_size(size) +
-           ")\n";
-    all.remove_prefix(std::min(end + 2, all.size()));
+    // "File ", ":" and the end of the line.
+    const auto head = name.empty() ? 0 : std::min(name.size() + 7, part.size());
+    const auto shown = name.empty() ? part.substr(0, part.find('\n')) : name;
+    out += "- [context] " + safe_line(shown, longest) + " (" +
+           short_size(part.size() - head) + ")\n";
+    all.remove_prefix(end == all.npos ? all.size() : end + 2);
+    name = next;
   }
   return out;
 }
@@ -101,7 +142,7 @@ std::string asked_text(std::string_view text, const std::string& task) {
   if (!text.starts_with(task) || !text.substr(task.size()).starts_with(context))
     return said_text("You", text);
   return said_text("You", task) + "\n" +
-         told_context(text.substr(task.size() + context.size()));
+         told_context(text.substr(task.size() + context.size()), task);
 }
 
 /// A blank line stands between any two blocks of Markdown.
