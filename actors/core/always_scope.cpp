@@ -330,9 +330,11 @@ std::string_view reach_of_pattern(std::string_view pattern) {
   if (runs_the_folder(command))
     return "its words name no file outside of this folder, but it runs what "
            "the files here say by then, and that may do anything, anywhere";
-  return has_subcommands(command)
-             ? "its words name no file outside of this folder"
-             : "";
+  if (has_subcommands(command))
+    return "its words name no file outside of this folder";
+  return names_files(command) ? "it looks at any file, also outside of this "
+                                "folder"
+                              : "";
 }
 
 std::string words_of_pattern(std::string_view tool, std::string_view pattern) {

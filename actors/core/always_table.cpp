@@ -14,6 +14,14 @@ bool is_harmless(std::string_view command) {
       command);
 }
 
+bool names_files(std::string_view command) {
+  return is_harmless(command) &&
+         !matches_any(
+             "echo : true false cd pwd type seq sleep uname whoami id "
+             "uptime free ps",
+             command);
+}
+
 bool has_subcommands(std::string_view command) {
   return matches_any(
       "git gh glab cargo rustup go npm pnpm yarn pip pip3 pipx uv "

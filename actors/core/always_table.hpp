@@ -10,6 +10,9 @@ namespace riffle::core {
 /// Whatever follows it, it runs nothing else, and writes and sets nothing.
 bool is_harmless(std::string_view command);
 
+/// It is harmless, and its words are files, which it reads or lists.
+bool names_files(std::string_view command);
+
 /// Its first word names what it does; with others it is what is acted on, and
 /// the words behind it mean anything (`rm x *`, `curl URL *`, `cp x *`).
 bool has_subcommands(std::string_view command);

@@ -203,6 +203,12 @@ expected<std::string> whole_output(const run_spec& plan,
 
 namespace {
 
+/// It is on record that this step of the plan before put out something.
+bool has_said(const run_spec& plan, std::size_t place) {
+  const auto& kept = plan.plan->kept;
+  return place < kept.size() && !kept[place].end.output.empty();
+}
+
 /// As if a model's turn had asked for it.
 tool_call call_of_step(const run_spec& plan, std::size_t place,
                        std::uint32_t number, const call_id& id,
@@ -227,6 +233,10 @@ expected<prepared_step> prepare_step(const run_spec& plan, std::size_t place,
   for (const auto other : step.refers_to) {
     auto text = whole_output(plan, sources[other]);
     if (!text) return unexpected{std::move(text.error())};
+    if (text->empty() && has_said(plan, other))
+      return unexpected{error{errc::not_found, plan_op,
+                              "what step \"" + document.steps[other].id +
+                                  "\" said has been deleted since"}};
     outputs.emplace(other, std::move(*text));
   }
   const auto find = [&](std::size_t other) -> const std::string& {

@@ -82,6 +82,20 @@ expected<std::vector<run_id>> family_of(storage::journal& from,
   }
 }
 
+/// A plan that cannot be read does not say whose it is, but what goes on from
+/// it does.
+expected<void> check_not_needed(storage::journal& from,
+                                const session_id& plan) {
+  const auto next = next_plan({plan.value});
+  const auto there = plan_called(from, next);
+  if (!there) return unexpected{there.error()};
+  if (!*there) return {};
+  return unexpected{error{errc::invalid_request, "sessions",
+                          "plan " + next.value + " goes on from " + plan.value +
+                              " and needs what its steps said: delete " +
+                              next.value + " instead, both go then"}};
+}
+
 }  // namespace
 
 expected<removed_sessions> sessions::remove(const session_id& id) const {
@@ -94,6 +108,9 @@ expected<removed_sessions> sessions::remove(const session_id& id) const {
   if (!found) return unexpected{found.error()};
   const auto& whole = found->session;
   if (plan_in(whole) != nullptr) return remove_plan(whole);
+  if (found->lost_runs > 0)
+    if (auto ok = check_not_needed(*journal_, id); !ok)
+      return unexpected{std::move(ok.error())};
   if (auto ok = check_plan_over(whole); !ok)
     return unexpected{std::move(ok.error())};
   if (auto ok = remove_one(whole); !ok)

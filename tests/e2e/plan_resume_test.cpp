@@ -139,7 +139,7 @@ struct stopped_place {
   stopped_place() {
     folder.configure("http://127.0.0.1:9/v1");
     const json plan{{"steps",
-                     {bash("a", "echo a >> ran; echo said"),
+                     {bash("a", "echo a >> ran; printf said"),
                       bash("b", "echo b >> ran; test -e go || sleep 60"),
                       bash("c", "echo 'c, {{steps.a.output}}' >> ran")}}};
     folder.write("p.json", plan.dump());

@@ -90,6 +90,13 @@ TEST_CASE("a plan that cannot be read goes with those around it") {
     REQUIRE(all.remove(session_id{first.value}));
     CHECK(left() == std::vector{session_id{other.value}});
   }
+  SECTION("not by itself, where another goes on from it") {
+    const auto refused = all.remove(session_id{second.value});
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().message.find("delete " + third.value) !=
+          std::string::npos);
+    CHECK(left().size() == 4);
+  }
   SECTION("from the newest those that it names, which no other needs") {
     REQUIRE(all.remove(session_id{third.value}));
     CHECK(left() ==

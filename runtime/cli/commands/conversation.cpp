@@ -217,10 +217,7 @@ bool conversation::on(const std::string& text, interrupts& signals) {
     case chat_act::command: return command(line, signals) && can_go_on();
     case chat_act::task: break;
   }
-  if (wants_to_leave(line.rest)) {
-    note("\"" + line.rest + "\" was not sent: Ctrl-D or /quit leaves.");
-    return true;
-  }
+  if (wants_to_leave(line.rest)) return false;
   send(line.rest, signals);
   return true;
 }

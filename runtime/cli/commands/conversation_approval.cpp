@@ -45,6 +45,10 @@ void conversation::choose_approval(const std::string& who) {
     return note("/approve ask, all or none");
   show_approval();
   const auto now = who_decides();
+  if (works_ && !asks_ && !who.empty())
+    return note(
+        "That holds from your next task on; the run that works now goes on as "
+        "it began, and Ctrl-C stops it.");
   if (now == approve::all)
     note(
         "From here calls run without a question; what a deny rule of the "
@@ -60,10 +64,6 @@ void conversation::choose_approval(const std::string& who) {
     note(
         "What you allowed for always still runs in this run, without a "
         "question; Ctrl-C stops it.");
-  if (works_ && !asks_)
-    note(
-        "The run that works now goes on as it began; this holds from your "
-        "next task on.");
 }
 
 /// What runs without a question since a person said "always". `ends`: not in

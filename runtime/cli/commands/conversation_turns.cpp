@@ -13,6 +13,7 @@
 #include "runtime/cli/terminal/approval_prompt.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/run_output.hpp"
+#include "runtime/cli/view/session_text.hpp"
 
 namespace riffle::cli {
 
@@ -48,7 +49,12 @@ int conversation::watch_turn(const run& turn, bool asks, interrupts& signals,
   const int status = watch_work(show, asks);
   if (session_ == turn.session())
     if (const auto mine = rt_->find_run(turn.id())) seen_ = mine->ordinal;
-  return hold_typed(status, signals);
+  const auto held = hold_typed(status, signals);
+  if (session_ && session_ != turn.session())
+    note("That was session " + short_id(turn.session().value) +
+         "; what you type goes to this one, " + short_id(session_->value) +
+         ".");
+  return held;
 }
 
 int conversation::watch_volley(volley& of, interrupts& signals) {

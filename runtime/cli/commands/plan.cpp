@@ -150,8 +150,11 @@ int execute(const plan_command& x, console& io) {
   });
   if (room.status()) return *room.status();
   if (!started) return not_started(started.error(), *settings, io);
-  return watch_plan({*rt, *started, std::move(keyboard)}, x.common, x.show,
-                    signals, room, io);
+  return watch_plan({.rt = *rt,
+                     .of = *started,
+                     .keyboard = std::move(keyboard),
+                     .approves_all = request.with.approval == approve::all},
+                    x.common, x.show, signals, room, io);
 }
 
 }  // namespace riffle::cli

@@ -171,10 +171,6 @@ int finish(runtime& rt, const storage::session_snapshot& of, resume_command x,
       cut_step_of(of))
     return not_gone_on(left.id, io);
   if (keyboard && !x.choices.approval) x.choices.approval = approve::ask;
-  if (service::is_stopped_plan(left) && x.common.level != verbosity::quiet)
-    io.complain("plan " + left.id.value +
-                " was stopped; it goes on as a new one, with what its steps "
-                "did so far");
   const auto resumed = start_with_room(room, signals, [&](auto stop) {
     x.choices.stop = std::move(stop);
     return service::is_stopped_plan(left)
@@ -194,8 +190,16 @@ int finish(runtime& rt, const storage::session_snapshot& of, resume_command x,
     return next && !unfinished(*next) ? nothing_to_do(*next, io, x.common)
                                       : report(resumed.error(), io);
   }
-  const int status = watch_any({rt, *resumed, std::move(keyboard)}, x.common,
-                               x.show, signals, room, io);
+  if (service::is_stopped_plan(left) && x.common.level != verbosity::quiet)
+    io.complain("plan " + left.id.value +
+                " was stopped; it goes on as a new one, with what its steps "
+                "did so far");
+  const int status =
+      watch_any({.rt = rt,
+                 .of = *resumed,
+                 .keyboard = std::move(keyboard),
+                 .approves_all = x.choices.approval == approve::all},
+                x.common, x.show, signals, room, io);
   return status == completed && is_cut_execution(rt, left) ? failed : status;
 }
 

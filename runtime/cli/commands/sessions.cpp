@@ -24,6 +24,7 @@
 #include "runtime/config/home.hpp"
 #include "runtime/service/file_changes.hpp"
 #include "runtime/service/open_journal.hpp"
+#include "runtime/service/stopped_plan.hpp"
 #include "runtime/service/volley_record.hpp"
 
 namespace riffle::cli {
@@ -210,7 +211,8 @@ int output(const sessions_command& x, const service::sessions& all,
 }
 
 error with_way_out(error why, const std::string& id) {
-  if (why.code != errc::session_busy) return why;
+  const bool names_another = why.message.ends_with(" instead");
+  if (why.code != errc::session_busy || names_another) return why;
   why.message +=
       ". 'riffle sessions cancel " + id + "' ends it; then it can be deleted";
   return why;
@@ -318,6 +320,9 @@ int execute(const sessions_command& given, console& io) {
     return report(named.error(), io);
   if (named) x.id = named->value;
   if (x.action == what::remove) return remove(x, all, io);
+  if (x.action == what::cancel && x.id.starts_with("plan_") && *journal)
+    if (const auto plans = service::plans_from(**journal, run_id{x.id}))
+      x.id = plans->back().value;  // those before it have ended
   if (service::is_volley(x.id)) {
     const volley_store store{*settings, *journal,
                              data_place(*settings, "volleys")};

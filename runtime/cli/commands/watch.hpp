@@ -23,6 +23,8 @@ struct watched_run {
   chat_prompt* typing = nullptr;
   /// Who decides about calls now, where that may change; empty: as it began.
   std::function<approve()> decides = {};
+  /// All was approved as it began.
+  bool approves_all = false;
 };
 
 /// Shows a run from its first event to its end; asks about calls that need

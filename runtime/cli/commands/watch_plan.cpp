@@ -41,8 +41,9 @@ std::string why_failed(const plan_report& told) {
   return why == head + ": " + step->err->message ? head + " failed" : why;
 }
 
-void tell_failure(const run& of, const plan_report& told,
+void tell_failure(const watched_run& x, const plan_report& told,
                   const common_options& options, console& io) {
+  const auto& of = x.of;
   const auto& why = told.finished()->err;
   const auto plan = "plan " + of.id().value;
   if (!why) return;
@@ -54,7 +55,7 @@ void tell_failure(const run& of, const plan_report& told,
     io.complain(plan + ": " + why->message +
                 "; go on with the step that was cut by: riffle sessions "
                 "resume " +
-                of.id().value);
+                of.id().value + (x.approves_all ? " --approve all" : ""));
   } else {
     io.complain(plan + ": " + why_failed(told));
     const auto& step = told.failed_step();
@@ -109,7 +110,7 @@ int watch_plan(watched_run x, const common_options& options, show_options show,
   if (!settled || !end) return unfinished(x.of, logs, io);
   const auto unasked = output.unasked() + work.unanswered();
   output.finish(unasked);
-  tell_failure(x.of, output.report(), options, io);
+  tell_failure(x, output.report(), options, io);
   tell_unasked(unasked, "the plan", options, io);
   ring(show, "the plan has ended", io);
   const auto why = end->err ? std::optional{end->err->code} : std::nullopt;
