@@ -108,8 +108,7 @@ std::string approval_dialog::why_no_pattern() const {
   const auto line = command();
   if (line.empty() || edited_ || line == about_.pattern) return {};
   const auto plain = core::plain_command(line);
-  if (!plain)
-    return "  (no pattern: there is more than plain words in it)\n";
+  if (!plain) return "  (no pattern: there is more than plain words in it)\n";
   return "  (no pattern: what follows " +
          safe_line(plain->substr(0, plain->find(' ')), 40) +
          " can mean anything)\n";
