@@ -49,6 +49,14 @@ TEST_CASE("what stands between two changes of a line is none") {
         std::vector<changed_parts>(2));
 }
 
+TEST_CASE("words that changed with a blank between them are one part") {
+  const std::vector<std::string> lines{"-set it to one two for now",
+                                       "+set it to 1 2 for now"};
+  const auto found = changed_words(lines);
+  CHECK(marked(lines[0], found[0]) == "-set it to [one two] for now");
+  CHECK(marked(lines[1], found[1]) == "+set it to [1 2] for now");
+}
+
 TEST_CASE("lines that have little in common are changed as a whole") {
   CHECK(changed_words({"-alpha", "+beta gamma"}) ==
         std::vector<changed_parts>(2));

@@ -27,8 +27,8 @@ TEST_CASE("of a server a person is told in words, once for a cause") {
   CHECK(told(text, "mcp.files", "it ended; process 17\x1b[2J") ==
         "[MCP] files: it ended; process 17^[[2J\n");
   CHECK(told(text, "mcp.files", "it ended; process 4711\x1b[2J").empty());
-  CHECK(told(text, "mcp.other", "it ended; process 17") ==
-        "[MCP] other: it ended; process 17\n");
+  CHECK(told(text, "mcp.other", "it ended; process 17\x1b[2J") ==
+        "[MCP] other: it ended; process 17^[[2J\n");
   CHECK(told(text, "mcp.files", "odd: a", "lies") == "[MCP] files: odd: a\n");
   CHECK(told(text, "mcp.files", "odd: b", "lies").empty());
   CHECK(told(text, "mcp.files", "lies").empty());

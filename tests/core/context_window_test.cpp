@@ -60,7 +60,10 @@ TEST_CASE("of a long text its beginning and its end stay") {
   CHECK(less.ends_with(" It ends."));
   CHECK(less.find(" bytes were left out here to make room …]\n") !=
         std::string::npos);
-  // Cut between characters.
+  // Cut between characters, on either side.
+  const std::string mark = " make room …]\n";
+  const auto behind = less.substr(less.find(mark) + mark.size());
+  CHECK((behind.front() & 0xC0) != 0x80);
   for (const auto* cut : {"ä\n[… ", "日\n[… "})
     if (less.find(cut) != std::string::npos) return;
   FAIL(less);
