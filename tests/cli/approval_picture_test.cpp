@@ -77,6 +77,7 @@ TEST_CASE("of several tasks a question says whose it is") {
   CHECK(pictured(x, 80).front() == "[APPROVAL] [2/4] write: Writing a.txt");
   x.tool = "bash";
   x.title = "[not/4] a title of a tool";
+  x.reason = "`bash` changes something";
   CHECK(pictured(x, 80).front() == "[APPROVAL] bash wants to run:");
 }
 

@@ -150,8 +150,10 @@ TEST_CASE("paths from a model become relative, or are refused") {
   CHECK(of("/home/me/ws/a") == "a");
   CHECK(of("/home/me/ws") == ".");
   CHECK(of("/home/me/ws//") == ".");
-  CHECK(of("/home/me/ws-other/a").starts_with("refused: the path lies out"));
-  CHECK(of("/etc/passwd").starts_with("refused: the path lies outside"));
+  CHECK(of("/home/me/ws-other/a").find(" leads out of the workspace") !=
+        std::string::npos);
+  CHECK(of("/etc/passwd")
+            .starts_with("refused: /etc/passwd leads out of the workspace"));
   CHECK(of("") == "refused: the path is empty");
   CHECK(of(std::string_view{"a\0b", 3}) ==
         "refused: the path holds a NUL byte");
