@@ -99,6 +99,35 @@ TEST_CASE("what is typed while an offered run works waits for its end") {
         std::string::npos);
 }
 
+TEST_CASE("what a person gives up is not told as if another had ended it") {
+  if (!has_terminals()) return skip(no_terminals);
+  const killed_turn x;
+  x.folder.write("go", "");
+  terminal_program talk{x.folder.path(), {"chat", "-c", "--no-color"}, 110};
+  REQUIRE(talk.read_next("ne[v]er > "));
+  SECTION("at once") { talk.type("v\r"); }
+  SECTION("when his words wait for it") {
+    talk.type("n\r");
+    REQUIRE(talk.read_next("\x1b[?2004h"));
+    talk.type("two\r");
+    REQUIRE(talk.read_next("A run of this session was not finished"));
+    REQUIRE(talk.read_next("ne[v]er > "));
+    talk.type("v\r");
+    REQUIRE(talk.read_next(question));
+    talk.answer("y");
+    REQUIRE(talk.read_next("You said: two"));
+  }
+  REQUIRE(talk.read_next("\x1b[?2004h"));
+  talk.type("three\r");
+  REQUIRE(talk.read_next(question));
+  talk.answer("y");
+  REQUIRE(talk.read_next("You said: three"));
+  REQUIRE(talk.read_next("\x1b[?2004h"));
+  talk.type("\x04");
+  CHECK(talk.finish() == 0);
+  CHECK(talk.written().find("elsewhere") == std::string::npos);
+}
+
 TEST_CASE("/approve counts for an offered run while it works") {
   if (!has_terminals()) return skip(no_terminals);
   const killed_turn x;

@@ -130,10 +130,15 @@ std::uint64_t ended_of(const session_snapshot& x) {
 
 }  // namespace
 
-/// What was said last, for who goes on.
-bool conversation::show_recap(bool offer_follows) {
+void conversation::know_all() {
   const auto whole = snapshot();
   seen_ = whole ? ended_of(*whole) : 0;
+}
+
+/// What was said last, for who goes on.
+bool conversation::show_recap(bool offer_follows) {
+  know_all();
+  const auto whole = snapshot();
   if (!whole || whole->runs.empty()) return false;
   auto how = recap_how();
   how.offer_follows = offer_follows;

@@ -148,6 +148,8 @@ class conversation {
   /// What was said in this session elsewhere since it was last looked at;
   /// empty: nothing.
   std::string said_elsewhere();
+  /// The person knows all that has ended by now.
+  void know_all();
   bool knows_the_last_turn(const char* otherwise);
   void plan();
   void output(const std::string& which);

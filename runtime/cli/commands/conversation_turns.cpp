@@ -89,6 +89,9 @@ bool conversation::run_task(run_request asked, interrupts& signals) {
   auto started = start_with_room(room, signals, start);
   if (room.status()) return false;
   if (!started && started.error().code == errc::session_busy) {
+    note(
+        "A run of this session was not finished: yes or never to it, and your "
+        "words are sent.");
     finish_left(signals);
     if (signals.asked_to_stop()) return false;
     started = start_with_room(room, signals, start);
@@ -136,7 +139,10 @@ bool conversation::finish_left(interrupts& signals) {
                 .shows = shows,
                 .shows_volley = shows_volley},
                signals, room, io_);
-  if (asked) io_.err.write("\n");
+  if (asked) {
+    io_.err.write("\n");
+    know_all();  // what its answer has ended, too
+  }
   const bool stopped =
       status && (signals.asked_to_stop() || *status == interrupted_by_user);
   if (const auto held = prompt_.held(); held > 0 && !stopped)
