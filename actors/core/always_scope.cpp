@@ -341,15 +341,14 @@ std::string words_of_pattern(std::string_view tool, std::string_view pattern) {
   const auto quoted = [](std::string_view x) {
     return std::string{"`"}.append(x).append("`");
   };
-  if (tool == "bash" && pattern.find(joint) != pattern.npos) {
+  if (pattern.find(joint) != pattern.npos) {
     std::string all;
     const auto each = patterns_of(pattern);
     for (std::size_t i = 0; i < each.size(); ++i) {
       const auto x = each[i];
       if (i == 1 && x == each[0]) break;
       const auto* between = i == 0 ? "" : i + 1 < each.size() ? ", " : " and ";
-      all +=
-          between + quoted(x.ends_with(" *") ? x.substr(0, x.size() - 2) : x);
+      all += between + quoted(x.substr(0, x.size() - 2));
     }
     return "any " + all + " with plain words, alone or joined";
   }

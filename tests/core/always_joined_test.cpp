@@ -153,6 +153,8 @@ TEST_CASE("a joined pattern is told as what it covers") {
         "any `cat` and `head` with plain words, alone or joined");
   CHECK(words_of_pattern("bash", "cat * | wc * | head *") ==
         "any `cat`, `wc` and `head` with plain words, alone or joined");
+  CHECK(words_of_pattern("own_shell", "cat * | head *") ==
+        "any `cat` and `head` with plain words, alone or joined");
   CHECK(words_of_pattern("bash", "ls * | ls *") ==
         "any `ls` with plain words, alone or joined");
   CHECK(core::reach_of_pattern("cat * | head *") ==

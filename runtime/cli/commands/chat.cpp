@@ -232,6 +232,14 @@ std::optional<int> open_talk(conversation& talk, chat_prompt& prompt) {
   return std::nullopt;
 }
 
+/// From what stands before its first prompt to its end.
+int talk_through(conversation& talk, chat_prompt& prompt, history_file& history,
+                 left_lines& left, bool color, console& io) {
+  if (const auto status = open_talk(talk, prompt)) return *status;
+  return talk_on(talk, prompt, history, left, color, io) ? interrupted_by_user
+                                                         : completed;
+}
+
 void leave(const conversation& talk, const chat_prompt& prompt,
            const run_command& options, bool color, console& io) {
   tell_unsent(prompt, io);
@@ -283,17 +291,13 @@ int execute(const chat_command& x, console& io) {
     all.push_back(x);
     left.waiting(talk.session_name(), std::move(all));
   });
-  auto status = open_talk(talk, prompt);
-  if (!status)
-    status = talk_on(talk, prompt, history, left, view.color, io)
-                 ? interrupted_by_user
-                 : completed;
+  const int status = talk_through(talk, prompt, history, left, view.color, io);
   left.waiting({}, {});
   history.add_typed(prompt.editor());
   // Also whom a signal ends.
-  if (*status == completed || *status == interrupted_by_user)
+  if (status == completed || status == interrupted_by_user)
     leave(talk, prompt, options, view.color, io);
-  return *status == completed && !talk.can_go_on() ? failed : *status;
+  return status == completed && !talk.can_go_on() ? failed : status;
 }
 
 }  // namespace riffle::cli
