@@ -7,7 +7,7 @@ namespace riffle::events {
 
 namespace {
 
-constexpr text_table<22> types = {
+constexpr text_table<23> types = {
     "run_started",
     "step_start",
     "step_restarted",
@@ -30,6 +30,7 @@ constexpr text_table<22> types = {
     "plan_step_started",
     "plan_step_finished",
     "plan_finished",
+    "user_message",
 };
 static_assert(types.size() == std::variant_size_v<body>);
 

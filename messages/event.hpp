@@ -254,6 +254,14 @@ struct plan_finished {
   bool operator==(const plan_finished&) const = default;
 };
 
+/// What a person said to the run while it worked. It stands right behind the
+/// `step_start` of the step whose request has it.
+struct user_message {
+  std::string text{};
+  std::uint32_t step = 0;
+  bool operator==(const user_message&) const = default;
+};
+
 std::string_view to_string(call_status x) noexcept;
 std::string_view to_string(proposal_outcome x) noexcept;
 std::string_view to_string(proposal_source x) noexcept;
@@ -277,7 +285,7 @@ using body = std::variant<run_started, step_start, step_restarted, llm_token,
                           plan_updated, approval_required, approval_resolved,
                           proposal, usage, retry, status, failure, final_answer,
                           run_finished, plan_started, plan_step_started,
-                          plan_step_finished, plan_finished>;
+                          plan_step_finished, plan_finished, user_message>;
 
 /// The event_type of an alternative, by `body::index()`.
 std::string_view type_name(std::size_t index) noexcept;

@@ -155,6 +155,11 @@ void put(json_members& m, const events::retry& x) {
 
 void put(json_members& m, const events::status& x) { m.text("text", x.text); }
 
+void put(json_members& m, const events::user_message& x) {
+  m.text("text", x.text);
+  m.number("step", x.step);
+}
+
 void put_error(json_members& m, const error& x,
                std::optional<std::uint32_t> step = {}) {
   m.text("code", to_string(x.code));

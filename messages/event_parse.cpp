@@ -182,6 +182,11 @@ void get(json_reader& m, events::retry& x) {
 
 void get(json_reader& m, events::status& x) { x.text = m.text("text"); }
 
+void get(json_reader& m, events::user_message& x) {
+  x.text = m.text("text");
+  x.step = m.number<std::uint32_t>("step");
+}
+
 void get(json_reader& m, events::failure& x) {
   x.err = get_error(m);
   m.text("op");

@@ -115,6 +115,14 @@ run_checker::finding run_checker::on(const events::llm_reasoning& x) {
   return check_current(x.step, "llm_reasoning");
 }
 
+run_checker::finding run_checker::on(const events::user_message& x) {
+  if (auto found = check_current(x.step, "user_message")) return found;
+  if (!text_.empty())
+    return broken(3, "user_message of step " + std::to_string(x.step) +
+                         " behind text of that step");
+  return {};
+}
+
 // Usage may come late, when a provider reports it late; never early.
 run_checker::finding run_checker::on(const events::usage& x) {
   if (x.step >= 1 && x.step <= step_) return {};

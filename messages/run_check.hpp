@@ -68,6 +68,7 @@ class run_checker {
   finding on(const events::usage& x);
   finding on(const events::retry& x) { return on_retried_step(x); }
   finding on(const events::status&) { return {}; }
+  finding on(const events::user_message& x);
   finding on(const events::failure& x);
   finding on(const events::final_answer& x);
   finding on(const events::run_finished& x);

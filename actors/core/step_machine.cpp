@@ -192,6 +192,7 @@ void step_machine::begin_step(step_effects& out, time_point now,
          events::run_status::failed, out, now);
     return;
   }
+  const bool goes_on = progress_.turn_paused;
   ++progress_.step;
   progress_.attempt = 1;
   progress_.turn_committed = progress_.turn_safe = false;
@@ -208,8 +209,31 @@ void step_machine::begin_step(step_effects& out, time_point now,
   over_budget_ = recovering_ = shown_ = false;
   phase_ = phase::streaming;
   events.emplace_back(events::step_start{progress_.step, limits_.max_steps});
+  if (!goes_on && !message) say_heard(events, message);
   record(out, std::move(events), std::move(message));
   out.emplace_back(open_turn{progress_.step, progress_.attempt});
+}
+
+bool step_machine::hear(std::string text) {
+  constexpr std::size_t most = 64;
+  if (end_ || phase_ == phase::ended || limits_.one_call ||
+      heard_.size() >= most)
+    return false;
+  heard_.push_back(std::move(text));
+  return true;
+}
+
+/// Not behind a turn that its provider paused, which nothing may come between,
+/// nor with a reminder: what a person says is one thing, what the runtime says
+/// another.
+void step_machine::say_heard(std::vector<events::body>& events,
+                             std::optional<new_message>& message) {
+  if (heard_.empty()) return;
+  message.emplace();
+  for (auto& text : std::exchange(heard_, {})) {
+    message->text += (message->text.empty() ? "" : "\n\n") + text;
+    events.emplace_back(events::user_message{std::move(text), progress_.step});
+  }
 }
 
 void step_machine::commit_turn(turn_summary turn, step_effects& out,

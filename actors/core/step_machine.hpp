@@ -116,6 +116,11 @@ class step_machine {
   step_effects end_recovered(step_effects recovered, end_request request,
                              time_point now);
 
+  /// A person says something to the run while it works: the next request has
+  /// it, and it is on record with that step. Where no further step begins it
+  /// was never said. False: that is so already, or too much waits.
+  bool hear(std::string text);
+
   /// From now on the run is in this phase; it begins in that of its limits.
   void enter(std::string phase) { work_phase_ = std::move(phase); }
 
@@ -160,6 +165,8 @@ class step_machine {
   void begin_step(step_effects& out, time_point now,
                   std::vector<events::body> events = {},
                   std::optional<new_message> message = {});
+  void say_heard(std::vector<events::body>& events,
+                 std::optional<new_message>& message);
   void spend(const turn_summary& turn, step_effects& out);
   void ask_again(step_effects& out);
   void restart_step(step_effects& out, std::string reason);
@@ -212,6 +219,7 @@ class step_machine {
   bool cut_off_ = false;               ///< the provider ended that text early
   std::optional<std::string> answer_;  ///< by `complete`
   std::string refused_;                ///< what is wrong with one of this step
+  std::vector<std::string> heard_;     ///< not yet said to the model
   std::vector<std::string> proposals_;
   std::uint32_t failed_attempts_ = 0;
   bool shown_ = false;

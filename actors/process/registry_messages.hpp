@@ -58,6 +58,13 @@ struct cancel_call {
   std::string by{};  ///< who or what ends it, for the model; may be empty
 };
 
+/// A person says something to a run that works; passed on to its orchestrator,
+/// see `step_machine::hear`.
+struct tell_run {
+  run_id run;
+  std::string text;
+};
+
 /// cancel_run for the run's own orchestrator.
 struct end_run {
   core::end_request request;
@@ -149,6 +156,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::resume_run)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::run_opened)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::cancel_run)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::cancel_call)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::tell_run)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::end_run)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::run_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::run_broken)

@@ -85,6 +85,12 @@ void run_registry_state::on(cancel_call& x) {
     self->send(i->second.peers.dispatcher, std::move(x));
 }
 
+void run_registry_state::on(tell_run& x) {
+  const auto i = runs.find(x.run);
+  if (i != runs.end() && !i->second.late)
+    self->send(i->second.peers.orchestrator, std::move(x));
+}
+
 /// Of a time limit that counts no more, since the run was resumed, there is
 /// nothing to say: no question has its ticket.
 void run_registry_state::on(const run_deadline& x) {
@@ -181,6 +187,7 @@ run_registry_actor::behavior_type run_registry(
       handle<attach_subscriber>(self, "run_registry.attach"),
       handle<cancel_run>(self, "run_registry.cancel"),
       handle<cancel_call>(self, "run_registry.cancel_call"),
+      handle<tell_run>(self, "run_registry.tell"),
       handle<run_ended>(self, "run_registry.ended"),
       handle<run_broken>(self, "run_registry.broken"),
       handle<work_returned>(self, "run_registry.returned"),

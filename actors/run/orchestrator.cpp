@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "actors/core/context_window.hpp"
 #include "actors/core/control_tools.hpp"
 #include "actors/core/plan.hpp"
 #include "actors/handler.hpp"
@@ -233,6 +234,16 @@ void orchestrator_state::on(control_request& x) {
                    std::move(done.answer).value_or(""), std::move(entry)});
 }
 
+/// What would take much of the model's window is a task of its own, which is
+/// looked at before it is part of a session.
+void orchestrator_state::on(tell_run& x) {
+  constexpr std::uint64_t least_parts = 4;
+  const auto window = chat.spec()->model.context_window;
+  const auto size = core::estimate_tokens(x.text);
+  if (window > 0 && size > window / least_parts) return;
+  machine.hear(std::move(x.text));
+}
+
 void orchestrator_state::on(end_committed&) {
   self->send(peers.registry, run_ended{spec->run});
   self->quit(caf::exit_reason::user_shutdown);  // takes its peers along
@@ -367,6 +378,7 @@ orchestrator_actor::behavior_type orchestrator(
       handle<control_request>(self, "orchestrator.control_request"),
       handle<proposal_made>(self, "orchestrator.proposal_made"),
       handle<end_run>(self, "orchestrator.end_run"),
+      handle<tell_run>(self, "orchestrator.tell"),
       handle<pause_over>(self, "orchestrator.pause_over"),
   };
 }

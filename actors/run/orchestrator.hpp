@@ -38,6 +38,7 @@ struct orchestrator_state {
   void on(end_run& x) {
     apply(machine.on_end_request(std::move(x.request), now()));
   }
+  void on(tell_run& x);
   void on(pause_over&) { apply(machine.on_waited(now())); }
 
   // Proposals (orchestrator_proposals.cpp).

@@ -11,6 +11,7 @@
 #include "runtime/api/readers.hpp"
 #include "runtime/api/runtime_impl.hpp"
 #include "runtime/node/node.hpp"
+#include "runtime/service/input_size.hpp"
 
 namespace riffle {
 
@@ -76,6 +77,13 @@ void run::cancel_call(const call_id& call) const {
 
 void run::cancel(std::string reason) const {
   impl_->link->cancel(id_, std::move(reason));
+}
+
+expected<void> run::tell(std::string text) const {
+  if (auto ok = service::check_told(text); !ok)
+    return unexpected{std::move(ok.error())};
+  impl_->link->tell(id_, std::move(text));
+  return {};
 }
 
 expected<run_outcome> run::wait(duration limit) const {

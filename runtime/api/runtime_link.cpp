@@ -37,6 +37,11 @@ void runtime_link::cancel(const run_id& run, const call_id& call) {
   if (!cut_) door_->cancel(run, call);
 }
 
+void runtime_link::tell(const run_id& run, std::string text) {
+  std::lock_guard lock{mutex_};
+  if (!cut_) door_->tell(run, std::move(text));
+}
+
 bool runtime_link::attach(const run_id& run, subscriber_ptr who) {
   {
     const std::lock_guard lock{mutex_};

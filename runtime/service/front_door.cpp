@@ -120,6 +120,11 @@ void front_door::cancel(const run_id& run, const call_id& call,
     caf::anon_send(to, cancel_call{run, call, std::move(by)});
 }
 
+void front_door::tell(const run_id& run, std::string text) {
+  if (const auto to = registry())
+    caf::anon_send(to, tell_run{run, std::move(text)});
+}
+
 void front_door::tell(storage::decision_record x) {
   if (const auto to = inbox()) caf::anon_send(to, decision_known{std::move(x)});
 }

@@ -43,4 +43,17 @@ expected<void> check_input_size(const run_spec& spec) {
           " of them for its instructions and tools (context_window)"}};
 }
 
+expected<void> check_told(const std::string& text) {
+  const auto wrong = [](std::string why) {
+    return unexpected{error{errc::invalid_request, "run", std::move(why)}};
+  };
+  if (trimmed(text).empty())
+    return wrong("there is nothing to say to the run: give it a text");
+  if (text.size() > most_told)
+    return wrong("that is too long to be said to a run that works: " +
+                 short_size(text.size()) + ", " + short_size(most_told) +
+                 " at most");
+  return {};
+}
+
 }  // namespace riffle::service

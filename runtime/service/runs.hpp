@@ -78,6 +78,11 @@ class runs {
                    std::string by = {}) const {
     door_->cancel(run, call, std::move(by));
   }
+  /// Says something to a run of this process while it works, see
+  /// `step_machine::hear`. `text` is one that `check_told` takes.
+  void tell(const run_id& run, std::string text) const {
+    door_->tell(run, std::move(text));
+  }
   /// Ends a run of this process; of others nothing.
   void cancel_here(const run_id& run, std::string reason) const;
 

@@ -85,7 +85,7 @@ std::size_t of_events() {
                failure{.err = {}}, final_answer{.content = "x"},
                run_finished{.steps = 1}, plan_started{.plan = {}},
                plan_step_started{.id = "x"}, plan_step_finished{.id = "x"},
-               plan_finished{.duration_ms = 1});
+               plan_finished{.duration_ms = 1}, user_message{.step = 1});
 }
 
 std::size_t of_the_configuration() {

@@ -221,6 +221,8 @@ TEST_CASE("usage, retries and the end of a run have the contract's keys") {
         R"({"what":"tool","id":"c","attempt":1,"max_attempts":2,)"
         R"("delay_ms":50,"reason":"lost"})");
   CHECK(data_of(events::status{"thinking"}) == R"({"text":"thinking"})");
+  CHECK(data_of(events::user_message{"rather C++", 4}) ==
+        R"({"text":"rather C++","step":4})");
   const error failed{errc::cancelled, "run", "stopped", false, "cause"};
   CHECK(data_of(events::failure{failed, 3}) ==
         R"({"code":"cancelled","op":"run","message":"stopped","step":3,)"

@@ -75,6 +75,7 @@ TEST_CASE("each event has its event_type") {
   CHECK(name(events::usage{}) == "usage");
   CHECK(name(events::retry{}) == "retry");
   CHECK(name(events::status{}) == "status");
+  CHECK(name(events::user_message{}) == "user_message");
   CHECK(name(events::failure{}) == "error");
   CHECK(name(events::final_answer{}) == "final_answer");
   CHECK(name(events::run_finished{}) == "run_finished");

@@ -230,6 +230,7 @@ class random_values {
     all(x.what, x.id, x.attempt, x.max_attempts, x.delay_ms, x.reason);
   }
   void fill(events::status& x) { all(x.text); }
+  void fill(events::user_message& x) { all(x.text, x.step); }
   void fill(events::failure& x) { all(x.err, x.step); }
   void fill(events::final_answer& x) {
     all(x.content, x.steps, x.usage, x.tools, x.truncated);
