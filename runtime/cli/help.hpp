@@ -80,9 +80,9 @@ in a new one; a paste is one text. "@PATH" attaches a file (Tab completes),
 "!COMMAND" runs a command and lets the model see its output, "/help" lists the
 other commands, such as "/diff" and "/undo". A text of your own is a command,
 too: NAME.md in $XDG_CONFIG_HOME/riffle/commands or in ./.riffle/commands is
-"/NAME". What is typed while a run works waits for its end. Ctrl-C stops the
-run, not the conversation; Ctrl-D leaves. '-c' goes on where the newest session
-of this folder ended.)";
+"/NAME". What is typed while a run works waits for its end, or, after a second
+Enter, for its next step. Ctrl-C stops the run, not the conversation; Ctrl-D
+leaves. '-c' goes on where the newest session of this folder ended.)";
 
 inline constexpr auto plan = R"(Examples:
   riffle plan release.toml

@@ -17,6 +17,7 @@ std::span<const route> routes() noexcept {
       route{"GET", "/v1/runs/{id}/events", role::read, run_events},
       route{"POST", "/v1/runs/{id}/resume", role::run, resume_run, true},
       route{"POST", "/v1/runs/{id}/cancel", role::run, cancel_run, true},
+      route{"POST", "/v1/runs/{id}/messages", role::run, say_to_run, true},
       route{"POST", "/v1/runs/{id}/calls/{call}/cancel", role::run, cancel_call,
             true},
       route{"GET", "/v1/runs/{id}/calls/{call}/output", role::read,

@@ -5,6 +5,7 @@
 
 #include "runtime/base/trace.hpp"
 #include "runtime/http/run_request_json.hpp"
+#include "runtime/service/input_size.hpp"
 #include "runtime/service/run_end.hpp"
 #include "runtime/service/views.hpp"
 
@@ -274,6 +275,33 @@ void resume_run(call c) {
           kept->out(y ? opened(*kept, id, session) : problem(y.error()));
         }});
     return {};
+  });
+}
+
+void say_to_run(call c) {
+  const auto body = read_object(c);
+  if (!body) return c.out(problem(body.error()));
+  work(std::move(c), [body = *body](call& x) -> reply {
+    const auto run = visible_run(x, run_id{x.names.at(0)});
+    if (!run) return problem(run.error());
+    const auto text = body.find("text");
+    if (body.size() != 1 || text == body.end() || !text->is_string())
+      return problem(400, "invalid_request",
+                     "the body is an object with one member: text, a string");
+    if (is_plan(run->id))
+      return problem(400, "invalid_request",
+                     "a plan asks no model: say it to the run of a step");
+    if (run->state != storage::run_state::active)
+      return problem(409, "invalid_request",
+                     "the run has ended (" +
+                         std::string{to_string(run->state)} +
+                         "): POST /v1/sessions/" + run->session.value +
+                         "/runs goes on with its conversation");
+    if (auto ok = service::check_told(*text); !ok) return problem(ok.error());
+    log_deed(x, "says something to " + run->id.value, run->id.value,
+             run->session.value);
+    x.at->parts().runs.tell(run->id, *text);
+    return json_reply(202, {{"run_id", run->id.value}, {"message", "asked"}});
   });
 }
 

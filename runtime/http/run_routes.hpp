@@ -12,6 +12,7 @@ void show_run(call c);
 void run_events(call c);
 void resume_run(call c);
 void cancel_run(call c);
+void say_to_run(call c);
 void cancel_call(call c);
 void call_output(call c);
 void start_plan(call c);

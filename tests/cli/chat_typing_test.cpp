@@ -71,11 +71,12 @@ TEST_CASE("what waits in the queue is seen, and Up takes the last one back") {
   x.riffle.type("one\r");
   REQUIRE(x.riffle.read_next("Running: touch a"));
   x.riffle.type("two\rthree\r");
-  REQUIRE(x.riffle.read_next("(2 queued, Up: three) > "));
+  REQUIRE(x.riffle.read_next("(2 queued, Enter: say it now, Up: three) > "));
   x.riffle.type("\x1b[A");
   REQUIRE(x.riffle.read_next("(1 queued) > three"));
   x.riffle.type(" times\r");
-  REQUIRE(x.riffle.read_next("(2 queued, Up: three times) > "));
+  REQUIRE(
+      x.riffle.read_next("(2 queued, Enter: say it now, Up: three times) > "));
   for (const auto* const said : {"one", "two", "three times"}) {
     REQUIRE(x.goes_on());
     REQUIRE(x.riffle.read_next("You said: " + std::string{said}));
@@ -113,9 +114,9 @@ TEST_CASE("what stands in the line, or waits, is not lost by leaving") {
   REQUIRE(x.riffle.read_next("(leaves when the run has ended)"));
   const bool queued = GENERATE(true, false);
   x.riffle.type(queued ? "two\r" : "two");
-  REQUIRE(x.riffle.read_next(queued
-                                 ? "(1 queued, Up: two) (leaves behind that)"
-                                 : "(leaves once this line is empty) > two"));
+  REQUIRE(x.riffle.read_next(
+      queued ? "(1 queued, Enter: say it now, Up: two) (leaves behind that)"
+             : "(leaves once this line is empty) > two"));
   REQUIRE(x.goes_on());
   REQUIRE(x.riffle.read_next("You said: one"));
   if (queued) {

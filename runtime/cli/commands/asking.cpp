@@ -118,6 +118,9 @@ void watched_work::echo_again() {
 }
 
 void watched_work::on(const event& x) {
+  if (const auto* said = std::get_if<events::user_message>(&x.body);
+      said != nullptr && typing_ != nullptr)
+    typing_->on_heard(said->text);
   if (!prompt_) return nobody_.on(x);
   prompt_->on(x);
   if (std::holds_alternative<events::approval_required>(x.body))

@@ -288,7 +288,7 @@ int execute(const chat_command& x, console& io) {
   talk.keep_queued_with([&](const std::string& x) {
     history.add_typed(prompt.editor());
     auto all = prompt.queued();
-    all.push_back(x);
+    if (!x.empty()) all.push_back(x);
     left.waiting(talk.session_name(), std::move(all));
   });
   const int status = talk_through(talk, prompt, history, left, view.color, io);

@@ -51,7 +51,8 @@ class conversation {
   /// What may stand behind "/agent", "/model" and "/resume".
   std::vector<std::string> names_for(std::string_view command);
 
-  /// Of each task that waits for its turn `f` is told at once.
+  /// Of each task that waits for its turn `f` is told at once; with an empty
+  /// one, that fewer do.
   void keep_queued_with(std::function<void(const std::string&)> f) {
     keep_queued_ = std::move(f);
   }
@@ -98,6 +99,8 @@ class conversation {
                  room_wait& room);
   /// The same of a volley that goes on.
   int watch_volley(volley& of, interrupts& signals);
+  /// See `chat_prompt::teller`.
+  std::optional<std::string> tell(const run& turn, const std::string& text);
   int watch_work(const std::function<int(std::optional<unique_fd>)>& watch,
                  bool asks);
   /// What was typed waits for an Enter of its own, where the person stopped

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/cli/commands/chat_files.hpp"
 #include "runtime/cli/commands/conversation.hpp"
 #include "runtime/cli/commands/room.hpp"
 #include "runtime/cli/commands/unfinished.hpp"
@@ -39,6 +40,22 @@ int conversation::watch_work(
   return status;
 }
 
+/// Its files would have to be part of what is said: such a text waits.
+std::optional<std::string> conversation::tell(const run& turn,
+                                              const std::string& text) {
+  const auto line = parse_chat_line(text).rest;
+  const auto waits = [](const std::string& why) {
+    return why + ": it is sent when the run has ended.\n";
+  };
+  if (wants_to_leave(line)) return std::string{};
+  auto asked = request(line);
+  const auto attached = attach_mentioned(asked);
+  if (!attached) return waits(attached.error().message);
+  if (!attached->empty()) return waits("it attaches " + *attached);
+  if (const auto ok = turn.tell(line); !ok) return waits(ok.error().message);
+  return std::nullopt;
+}
+
 int conversation::watch_turn(const run& turn, bool asks, interrupts& signals,
                              room_wait& room) {
   const auto show = [&](std::optional<unique_fd> keyboard) {
@@ -46,7 +63,13 @@ int conversation::watch_turn(const run& turn, bool asks, interrupts& signals,
                       [this] { return who_decides(); }},
                      options_.common, options_.show, signals, room, io_);
   };
+  if (!turn.id().value.starts_with("plan_"))
+    prompt_.tell_with([&](const std::string& text) { return tell(turn, text); },
+                      [this] {
+                        if (keep_queued_) keep_queued_({});
+                      });
   const int status = watch_work(show, asks);
+  prompt_.tell_with({}, {});
   if (session_ == turn.session())
     if (const auto mine = rt_->find_run(turn.id())) seen_ = mine->ordinal;
   const auto held = hold_typed(status, signals);

@@ -71,6 +71,17 @@ class chat_prompt {
   using answerer =
       std::function<std::optional<std::string>(const std::string&)>;
   void answer_with(answerer f) { answerer_ = std::move(f); }
+  /// Says a text that waits to what works now, for its next step. Nothing: it
+  /// did; else why the text has to wait, whole lines for the person.
+  using teller = std::function<std::optional<std::string>(const std::string&)>;
+  /// Of the texts that wait an Enter in an empty line tells those before the
+  /// first command, as far as `f` takes them. They stand there still, in case
+  /// that step never comes, and cannot be taken back. `heard` is called when
+  /// one waits no more. Nobody can be told anything without `f`, and behind the
+  /// end of what works.
+  void tell_with(teller f, std::function<void()> heard);
+  /// The model has a text of those that were told: it waits no more.
+  void on_heard(const std::string& text);
   /// What was answered since the last call.
   std::string take_answers() { return std::exchange(answers_, {}); }
   /// A question has appeared, or gone. A letter that answers questions, alone
@@ -144,6 +155,8 @@ class chat_prompt {
   void begin_raw();
   void offer_held();
   void submit();
+  [[nodiscard]] bool can_tell() const;
+  void tell();
   bool answer(const std::string& text);
   bool is_meant_for_question(const std::string& marked) const;
   bool holds_back(const key& x);
@@ -181,6 +194,9 @@ class chat_prompt {
   std::optional<time_point> last_key_;
   std::optional<time_point> question_at_;  ///< see `beside_question`
   std::deque<std::string> queue_;          ///< with marks, see `line_editor`
+  std::size_t told_ = 0;  ///< of the front of `queue_`: see `tell_with`
+  teller teller_;
+  std::function<void()> on_heard_;
   answerer answerer_;
   completer completer_;
   std::string answers_;

@@ -106,6 +106,10 @@ void chat_prompt::look_for_escape() {
 
 /// What was queued last is changed, or thrown away.
 void chat_prompt::take_back() {
+  if (told_ == queue_.size()) {
+    answers_ += "It waits for the next step, and cannot be taken back.\n";
+    return;
+  }
   editor_.give(queue_.back());
   queue_.pop_back();
 }
@@ -127,11 +131,12 @@ bool chat_prompt::is_meant_for_question(const std::string& marked) const {
 void chat_prompt::beside_question() {
   question_at_ = std::chrono::steady_clock::now();
   if (held_) return;  // it waits for an Enter of its own
-  std::erase_if(queue_, [this](const std::string& x) {
-    if (!is_answer_key(trimmed(x))) return false;
-    answers_ += text_of_early_key(trimmed(x));
-    return true;
-  });
+  std::erase_if(queue_,
+                [this, i = std::size_t{0}](const std::string& x) mutable {
+                  if (i++ < told_ || !is_answer_key(trimmed(x))) return false;
+                  answers_ += text_of_early_key(trimmed(x));
+                  return true;
+                });
 }
 
 void chat_prompt::keep(const std::string& text) {
@@ -156,6 +161,10 @@ void chat_prompt::take(std::vector<key> keys) {
     if (x.what != key_kind::tab) listed_for_.clear();
     if (x.what == key_kind::up && editor_.text().empty() && !queue_.empty()) {
       take_back();
+      continue;
+    }
+    if (x.what == key_kind::enter && editor_.text().empty() && can_tell()) {
+      tell();
       continue;
     }
     if (holds_back(x)) {
@@ -191,6 +200,38 @@ void chat_prompt::submit() {
   queue_.push_back(std::move(text));
 }
 
+void chat_prompt::tell_with(teller f, std::function<void()> heard) {
+  teller_ = std::move(f);
+  on_heard_ = std::move(heard);
+  told_ = 0;
+}
+
+/// What a command does is no word to a model.
+bool chat_prompt::can_tell() const {
+  return teller_ && !held_ && told_ < queue_.size() &&
+         parse_chat_line(editor_.whole(queue_[told_])).what == chat_act::task;
+}
+
+void chat_prompt::tell() {
+  while (can_tell()) {
+    if (const auto why = teller_(editor_.whole(queue_[told_]))) {
+      answers_ += *why;
+      return;
+    }
+    ++told_;
+  }
+}
+
+void chat_prompt::on_heard(const std::string& text) {
+  for (std::size_t i = 0; i < told_; ++i) {
+    if (parse_chat_line(editor_.whole(queue_[i])).rest != text) continue;
+    queue_.erase(queue_.begin() + static_cast<std::ptrdiff_t>(i));
+    --told_;
+    on_heard_();
+    return;
+  }
+}
+
 std::vector<std::string> chat_prompt::queued() const {
   std::vector<std::string> out;
   for (const auto& x : queue_) out.push_back(editor_.whole(x));
@@ -207,10 +248,16 @@ std::vector<std::string> chat_prompt::unsent() const {
 /// With the one that Up takes back.
 std::string chat_prompt::queued_text() const {
   constexpr std::size_t longest = 30;
-  auto out = "(" + std::to_string(queue_.size()) + " queued";
-  if (editor_.text().empty() && screen_.columns() >= 70)
+  const auto waits = queue_.size() - told_;
+  std::string out = "(";
+  if (told_ > 0) out += std::to_string(told_) + " for the next step";
+  if (waits > 0)
+    out += (told_ > 0 ? ", " : "") + std::to_string(waits) + " queued";
+  if (waits > 0 && editor_.text().empty() && screen_.columns() >= 70) {
+    if (can_tell()) out += ", Enter: say it now";
     out += ", Up: " +
            with_dots(safe_line(editor_.shown(queue_.back()), 200), longest);
+  }
   return out + ") ";
 }
 

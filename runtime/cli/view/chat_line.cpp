@@ -121,7 +121,8 @@ std::string chat_help(std::string_view own) {
          "Ctrl-X Ctrl-E opens the text in your editor, Ctrl-_ takes a change "
          "back.\n"
          "While a run works you can type on: it is queued, and Up takes it "
-         "back.\n"
+         "back;\nEnter again, in the empty line, says it to the model before "
+         "its next step.\n"
          "Tab goes from what you type to a question that waits, and back.\n"
          "Ctrl-C, or Esc, stops the run; Ctrl-D leaves when it has ended.\n";
 }

@@ -317,6 +317,12 @@ std::string trace_writer::on(const events::status& x, wall_time) {
   return tag("STATUS") + safe_line(x.text, longest_message) + "\n";
 }
 
+/// What a person said has the beginning of a line of its own.
+std::string trace_writer::on(const events::user_message& x, wall_time) {
+  constexpr std::size_t longest = 1000;
+  return tag("YOU") + with_dots(safe_line(x.text, 2 * longest), longest) + "\n";
+}
+
 std::string trace_writer::on(const events::retry& x, wall_time) {
   if (x.what == events::retry_what::termination)
     return tag("RETRY") + "reminder " + std::to_string(x.attempt) + " of " +

@@ -127,6 +127,7 @@ class trace_writer {
   std::string on(const events::approval_resolved& x, wall_time at);
   std::string on(const events::retry& x, wall_time at);
   std::string on(const events::status& x, wall_time at);
+  std::string on(const events::user_message& x, wall_time at);
   std::string on(const events::failure& x, wall_time at);
   std::string on(const events::run_finished& x, wall_time at);
   /// Everything else is no matter of traces.

@@ -47,7 +47,7 @@ const tell = (id, type) => {
 const types = ['run_started', 'step_start', 'step_restarted', 'llm_token',
   'llm_reasoning', 'tool_call', 'tool_progress', 'tool_result', 'plan_updated',
   'approval_required', 'approval_resolved', 'proposal', 'usage', 'retry',
-  'status', 'run_error', 'final_answer', 'run_finished'];
+  'status', 'user_message', 'run_error', 'final_answer', 'run_finished'];
 
 if (client === 'eventsource') {
   const from = new EventSource(url, {

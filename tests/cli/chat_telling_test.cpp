@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+// What a person says to a run that works, in a conversation.
+#include <csignal>
+#include <filesystem>
+#include <string>
+
+#include "tests/cli/terminal_picture.hpp"
+#include "tests/cli/terminal_program.hpp"
+#include "tests/config/temp_folder.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/eventually.hpp"
+#include "tests/support/skip.hpp"
+
+using namespace riffle::testing;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// Two calls that wait, then an answer with what was said last.
+constexpr auto two_steps = R"toml(
+[[steps]]
+[[steps.calls]]
+tool = "bash"
+arguments = { command = "touch a; while [ -e a ]; do sleep 0.05; done" }
+[[steps]]
+[[steps.calls]]
+tool = "bash"
+arguments = { command = "touch b; while [ -e b ]; do sleep 0.05; done" }
+[[steps]]
+chunk = 999
+text = "You said: {{task}}"
+)toml";
+
+struct talk {
+  explicit talk(const std::string& more = {})
+      : riffle{prepared(more), {"chat", "--no-color"}, columns} {
+    REQUIRE(riffle.read_next("/help shows"));
+    REQUIRE(riffle.read_next("> "));
+    riffle.type("one\r");
+    REQUIRE(riffle.read_next("Running: touch a"));
+  }
+  const std::filesystem::path& prepared(const std::string& more) {
+    folder.write("s.toml", two_steps);
+    folder.write("riffle.toml",
+                 "[runtime]\ndata_dir = \"data\"\n"
+                 "[tools.bash]\napproval = \"allow\"\n"
+                 "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
+                 "script = \"s.toml\"\n" +
+                     more);
+    return folder.path();
+  }
+  [[nodiscard]] bool goes_on(const char* file) const {
+    return eventually(
+        [&] { return std::filesystem::remove(folder.path() / file); });
+  }
+  [[nodiscard]] std::string picture() const {
+    terminal_picture out{columns};
+    out.feed(riffle.written());
+    return out.text();
+  }
+  int leave() {
+    riffle.type("\x04");
+    return riffle.finish();
+  }
+
+  static constexpr unsigned short columns = 110;
+  temp_folder folder;
+  terminal_program riffle;
+};
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t n = 0;
+  for (auto at = text.find(part); at != text.npos;
+       at = text.find(part, at + part.size()))
+    ++n;
+  return n;
+}
+
+}  // namespace
+
+TEST_CASE("Enter in the empty line says what is queued to the run") {
+  if (!has_terminals()) return skip(no_terminals);
+  talk x;
+  x.riffle.type("rather in C++\r");
+  REQUIRE(x.riffle.read_next(
+      "(1 queued, Enter: say it now, Up: rather in C++) > "));
+  x.riffle.type("\r");
+  REQUIRE(x.riffle.read_next("(1 for the next step) > "));
+  x.riffle.type("\x1b[A");
+  REQUIRE(x.riffle.read_next("cannot be taken back"));
+  x.riffle.type("more");
+  REQUIRE(x.riffle.read_next("(1 for the next step) > more"));
+  REQUIRE(x.goes_on("a"));
+  REQUIRE(x.riffle.read_next("[YOU] rather in C++"));
+  REQUIRE(x.riffle.read_next("Running: touch b"));
+  REQUIRE(x.riffle.read_next("> more"));  // and nothing is queued any more
+  REQUIRE(x.goes_on("b"));
+  REQUIRE(x.riffle.read_next("You said: rather in C++"));
+  REQUIRE(x.riffle.read_next("> more"));
+  x.riffle.type("\x03");
+  CHECK(x.leave() == 0);
+  CHECK(count(x.picture(), "rather in C++") == 2);
+}
+
+TEST_CASE("what no step hears is sent when the run has ended") {
+  if (!has_terminals()) return skip(no_terminals);
+  talk x;
+  REQUIRE(x.goes_on("a"));
+  REQUIRE(x.riffle.read_next("Running: touch b"));
+  REQUIRE(x.goes_on("b"));
+  REQUIRE(x.riffle.read_next("You said: one"));
+  x.riffle.type("two\r");
+  REQUIRE(x.riffle.read_next("Running: touch a"));
+  x.riffle.type("three\r");
+  REQUIRE(x.riffle.read_next("(1 queued, Enter: say it now, Up: three)"));
+  x.riffle.type("\r");
+  REQUIRE(x.riffle.read_next("(1 for the next step)"));
+  x.riffle.type("\x03");  // it will never come
+  REQUIRE(x.riffle.read_next("waits for your Enter"));
+  REQUIRE(x.riffle.read_next("> three"));
+  CHECK_THAT(x.picture(), !Contains("[YOU]"));
+  x.riffle.type("\x03");
+  CHECK(x.leave() == 0);
+}
+
+TEST_CASE("a run that ends at its last step leaves what was said to the next") {
+  if (!has_terminals()) return skip(no_terminals);
+  talk x{"[agents.default]\nmax_steps = 1\n"};
+  x.riffle.type("two\r");
+  REQUIRE(x.riffle.read_next("(1 queued, Enter: say it now, Up: two)"));
+  x.riffle.type("\r");
+  REQUIRE(x.riffle.read_next("(1 for the next step)"));
+  REQUIRE(x.goes_on("a"));
+  REQUIRE(x.riffle.read_next("used up its 1 step"));
+  REQUIRE(x.riffle.read_next("> two"));
+  REQUIRE(x.riffle.read_next("Running: touch a"));
+  REQUIRE(x.goes_on("a"));
+  REQUIRE(x.riffle.read_next("used up its 1 step"));
+  CHECK(x.leave() == 0);
+  CHECK_THAT(x.picture(), !Contains("[YOU]"));
+}
+
+TEST_CASE("what stands behind a command, or attaches a file, waits") {
+  if (!has_terminals()) return skip(no_terminals);
+  talk x;
+  x.riffle.type("two\r!true\rthree\r");
+  REQUIRE(x.riffle.read_next("(3 queued, Enter: say it now, Up: three) > "));
+  x.riffle.type("\r");
+  REQUIRE(x.riffle.read_next("(1 for the next step, 2 queued, Up: three) > "));
+  REQUIRE(x.goes_on("a"));
+  REQUIRE(x.riffle.read_next("[YOU] two"));
+  REQUIRE(x.riffle.read_next("(2 queued, Up: three)"));
+  x.riffle.type("\x1b[A\x15\x1b[A\x15see @s.toml\r");
+  REQUIRE(x.riffle.read_next("(1 queued, Enter: say it now, Up: see @s.toml)"));
+  x.riffle.type("\r");
+  REQUIRE(x.riffle.read_next("sent when the run has ended"));
+  CHECK_THAT(x.picture(), Contains("it attaches s.toml"));
+  REQUIRE(x.riffle.read_next("(1 queued"));
+  REQUIRE(x.goes_on("b"));
+  REQUIRE(x.riffle.read_next("You said: two"));
+  REQUIRE(x.riffle.read_next("attached: s.toml"));
+  REQUIRE(x.goes_on("a"));
+  REQUIRE(x.goes_on("b"));
+  REQUIRE(x.riffle.read_next("You said: see @s.toml"));
+  CHECK(x.leave() == 0);
+}
+
+TEST_CASE("what was heard before a kill is no line that waits, nor said anew") {
+  if (!has_terminals()) return skip(no_terminals);
+  talk x;
+  x.riffle.type("rather in C++\r");
+  REQUIRE(x.riffle.read_next("(1 queued"));
+  x.riffle.type("\r");
+  REQUIRE(x.goes_on("a"));
+  REQUIRE(x.riffle.read_next("[YOU] rather in C++"));
+  REQUIRE(x.riffle.read_next("Running: touch b"));
+  x.riffle.signal(SIGKILL);
+  x.riffle.finish();
+  std::filesystem::remove(x.folder.path() / "b");
+  terminal_program again{
+      x.folder.path(), {"chat", "-c", "--no-color"}, talk::columns};
+  REQUIRE(again.read_next("ne[v]er > "));
+  again.type("y\r");
+  REQUIRE(again.read_next("[YOU] rather in C++"));
+  REQUIRE(again.read_next("You said: rather in C++"));
+  again.type("\x04");
+  CHECK(again.finish() == 0);
+  CHECK_THAT(again.written(), !Contains("waiting when it ended"));
+}
