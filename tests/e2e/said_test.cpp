@@ -11,15 +11,12 @@ using nlohmann::json;
 
 namespace {
 
+/// It begins anew at what a person says, so the call comes once more.
 const std::string script = R"(
 [[steps]]
 [[steps.calls]]
 tool = "bash"
 arguments = { command = "touch a; while [ -e a ]; do sleep 0.05; done" }
-[[steps]]
-[[steps.calls]]
-tool = "bash"
-arguments = { command = "touch b; while [ -e b ]; do sleep 0.05; done" }
 [[steps]]
 text = "You said: {{task}}"
 )";
@@ -63,7 +60,7 @@ TEST_CASE("what is said over HTTP is heard once, whatever is killed") {
   CHECK(told.json() == json{{"run_id", run}, {"message", "asked"}});
   CHECK(said(who, run).empty());
   go_on(folder, "a");
-  REQUIRE(works(folder, "b"));
+  REQUIRE(works(folder, "a"));
   const std::vector<json> once{{{"text", "rather in C++"}, {"step", 2}}};
   CHECK(said(who, run) == once);
   server.kill_and_restart();
