@@ -175,6 +175,7 @@ TEST_CASE("an exception in any handler costs a recovery and nothing else") {
          x.provider->answers = {model_calls(0, "look") + scripted_model::hold};
          x.settle();
          caf::anon_send(x.registry, cancel_call{x.run, call_id{"call_x"}});
+         caf::anon_send(x.registry, tell_run{x.run, "more"});
          x.settle();
          x.cancel();
        }},

@@ -27,6 +27,7 @@ caf::message message_for(const std::string& handler, actor_fixture& x,
       {"completed", caf::make_message(spec_completed{x.run, 1, spec, {}})},
       {"written", caf::make_message(wait_written{x.run, 1, {}})},
       {"wait", caf::make_message(wait_due{x.run, 1})},
+      {"tell", caf::make_message(tell_run{x.run, "more"})},
       {"deadline", caf::make_message(run_deadline{x.run, 1})},
       {"probe", caf::make_message(probe_journal{})},
       {"revive", caf::make_message(revive_pool{"look"})},
@@ -41,7 +42,7 @@ TEST_CASE(
     "an exception in any handler of the registry is its noticed end, and its "
     "runs end with it") {
   const auto handlers = handlers_of("run_registry");
-  CHECK(handlers.size() == 18);
+  CHECK(handlers.size() == 19);
   for (const auto& handler : handlers) {
     CAPTURE(handler);
     actor_fixture x;

@@ -129,6 +129,11 @@ TEST_CASE("a run that ends at its last step leaves what was said to the next") {
   REQUIRE(x.riffle.read_next("used up its 1 step"));
   REQUIRE(x.riffle.read_next("> two"));
   REQUIRE(x.riffle.read_next("Running: touch a"));
+  x.riffle.type("three\r");  // which nobody has said yet
+  REQUIRE(x.riffle.read_next("(1 queued, Enter: say it now, Up: three)"));
+  REQUIRE(x.goes_on());
+  REQUIRE(x.riffle.read_next("used up its 1 step"));
+  REQUIRE(x.riffle.read_next("Running: touch a"));
   REQUIRE(x.goes_on());
   REQUIRE(x.riffle.read_next("used up its 1 step"));
   CHECK(x.leave() == 0);
