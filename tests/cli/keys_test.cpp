@@ -36,7 +36,7 @@ TEST_CASE("what is cut anywhere means the same") {
   const std::string all = "a日\x1b[1;5D\x1b[200~x\ry\x1b[A\x1b[201~b\r";
   const keys whole{{key_kind::text, "a日"},
                    {key_kind::word_left, ""},
-                   {key_kind::text, "x\ry\x1b[A"},
+                   {key_kind::text, "x\ry\x1b[A", true},
                    {key_kind::text, "b"},
                    {key_kind::enter, ""}};
   CHECK(fed({all}) == whole);
@@ -71,7 +71,7 @@ TEST_CASE("no key of a paste sends it, and it has a bound") {
   for (int i = 0; i < 10'000; ++i) lines += "line\r";
   const auto all = fed({"\x1b[200~", lines, "\x1b[201~"});
   REQUIRE(all.size() == 1);
-  CHECK(all[0] == key{key_kind::text, lines});
+  CHECK(all[0] == key{key_kind::text, lines, true});
   const auto most =
       fed({"\x1b[200~", std::string(key_reader::longest_paste + 5, 'x'),
            "\x1b[201~y"});

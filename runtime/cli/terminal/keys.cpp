@@ -133,7 +133,7 @@ bool key_reader::take_paste(std::vector<key>& out) {
   rest_.erase(0, over ? n + paste_ends.size() : n);
   if (!over) return false;
   pasting_ = false;
-  out.push_back({key_kind::text, std::exchange(pasted_, {})});
+  out.push_back({key_kind::text, std::exchange(pasted_, {}), true});
   return true;
 }
 

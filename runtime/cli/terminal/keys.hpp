@@ -49,6 +49,7 @@ enum class key_kind : std::uint8_t {
 struct key {
   key_kind what = key_kind::text;
   std::string text{};
+  bool pasted = false;  ///< by a terminal that marks pastes
 
   bool operator==(const key&) const = default;
 };
