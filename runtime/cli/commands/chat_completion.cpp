@@ -14,6 +14,7 @@
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/cli/view/chat_line.hpp"
+#include "runtime/cli/view/chat_offer.hpp"
 #include "tools/builtin/search/tree_walk.hpp"
 
 namespace riffle::cli {
@@ -86,12 +87,6 @@ std::string_view name_of(std::string_view path) {
 }
 
 bool is_hidden(std::string_view path) { return name_of(path).starts_with('.'); }
-
-/// "./a/b" -> "a/b"
-std::string without_here(std::string path) {
-  while (path.starts_with("./")) path.erase(0, 2);
-  return path;
-}
 
 /// Paths of this folder whose name holds `part`, or the whole path if that has
 /// a '/'; those whose name begins with it first. Nobody waits for a Tab: of a
@@ -179,24 +174,21 @@ strings names_like(const strings& names, const std::string& part) {
 }
 
 /// "/agent re"
-chat_prompt::completion complete_argument(std::string_view line,
+chat_prompt::completion complete_argument(const begun_word& x,
                                           std::size_t columns,
                                           const argument_names& names) {
-  const auto end = line.find(' ');
-  const auto command = line.substr(1, end - 1);
-  const auto begin = std::min(line.find_first_not_of(' ', end), line.size());
-  const std::string part{line.substr(begin)};
-  const bool takes_path = command == "diff" || command == "save";
-  constexpr std::array<std::string_view, 3> named{"agent", "model", "resume"};
-  if (!takes_path &&
-      (!names || std::ranges::find(named, command) == named.end()))
+  constexpr std::array<std::string_view, 4> named{"agent", "model", "approve",
+                                                  "resume"};
+  const bool of_path = takes_path(x.command);
+  if (!of_path &&
+      (!names || std::ranges::find(named, x.command) == named.end()))
     return {};
-  const auto found = takes_path ? paths_for(part)
-                                : candidates{names_like(names(command), part)};
-  if (!found.all.empty()) return choice_of(found, part, columns);
+  const auto found = of_path ? paths_for(x.part)
+                             : candidates{names_like(names(x.command), x.part)};
+  if (!found.all.empty()) return choice_of(found, x.part, columns);
   // Of what is saved the name may be new.
-  return command == "save" || part.empty() ? chat_prompt::completion{}
-                                           : nothing_like(found, part);
+  return x.command == "save" || x.part.empty() ? chat_prompt::completion{}
+                                               : nothing_like(found, x.part);
 }
 
 chat_prompt::completion complete_command(std::string_view word,
@@ -217,36 +209,37 @@ chat_prompt::completion complete_command(std::string_view word,
           longer ? "" : choices_text(all, columns)};
 }
 
+chat_prompt::completion complete_path(const begun_word& x,
+                                      std::size_t columns) {
+  const auto paths = paths_for(x.part);
+  const auto& all = paths.all;
+  if (all.empty())
+    return x.part.empty() ? chat_prompt::completion{}
+                          : nothing_like(paths, x.part);
+  auto found = choice_of(paths, x.part, columns);
+  if (found.by.empty()) return found;
+  const bool whole = all.size() == 1 && !all.front().ends_with('/');
+  if (whole) found.by.pop_back();
+  found.replaces = x.size();
+  found.by = path_in_text(found.by, x.quoted, whole) + (whole ? " " : "");
+  return found;
+}
+
 }  // namespace
 
 chat_prompt::completion complete_chat(std::string_view before_cursor,
                                       std::size_t columns,
                                       std::span<const std::string> more,
                                       const argument_names& names) {
-  if (before_cursor.starts_with('/') &&
-      before_cursor.find_first_of(" \n/", 1) == std::string_view::npos)
-    return complete_command(before_cursor, columns, more);
-  const auto begun = path_before(before_cursor);
-  const bool behind_command = before_cursor.starts_with('/') &&
-                              before_cursor.find('\n') == before_cursor.npos;
-  if (!begun.found)
-    return behind_command ? complete_argument(before_cursor, columns, names)
-                          : chat_prompt::completion{};
-  const auto paths = paths_for(begun.path);
-  const auto& all = paths.all;
-  if (all.empty())
-    return begun.path.empty() ? chat_prompt::completion{}
-                              : nothing_like(paths, begun.path);
-  auto found = choice_of(paths, begun.path, columns);
-  if (found.by.empty()) return found;
-  const bool whole = all.size() == 1 && !all.front().ends_with('/');
-  if (whole) found.by.pop_back();
-  const bool was_quoted = before_cursor.ends_with("@\"" + begun.path);
-  const bool quoted = was_quoted || found.by.find(' ') != std::string::npos;
-  found.replaces += was_quoted ? 2 : 1;
-  found.by.insert(0, quoted ? "@\"" : "@");
-  if (whole) found.by += quoted ? "\" " : " ";
-  return found;
+  const auto x = word_before(before_cursor);
+  switch (x.what) {
+    case word_kind::command:
+      return complete_command(before_cursor, columns, more);
+    case word_kind::argument: return complete_argument(x, columns, names);
+    case word_kind::path: return complete_path(x, columns);
+    case word_kind::none: break;
+  }
+  return {};
 }
 
 }  // namespace riffle::cli
