@@ -45,10 +45,10 @@ bool has_tmux() { return output_of("tmux -V").starts_with("tmux "); }
 class tmux_pane {
  public:
   tmux_pane(const temp_folder& folder, const std::string& arguments,
-            int columns)
+            int columns, int rows = 40)
       : socket_{(folder.path() / "tmux").string()} {
-    tmux("-f /dev/null new-session -d -x " + std::to_string(columns) +
-         " -y 40 \"cd '" + folder.path().string() +
+    tmux("-f /dev/null new-session -d -x " + std::to_string(columns) + " -y " +
+         std::to_string(rows) + " \"cd '" + folder.path().string() +
          "' && seq 30; echo top; LC_ALL=C.UTF-8 RIFFLE_CONFIG=riffle.toml '" +
          terminal_program::built().string() + "' " + arguments +
          "; sleep 100\"");
@@ -153,6 +153,42 @@ TEST_CASE("tmux shows what our own terminal of the tests shows") {
   }
 }
 
+TEST_CASE("tmux shows a list below the line, and keeps nothing of it") {
+  if (!has_tmux()) return skip(no_tmux);
+  if (!has_terminals()) return skip(no_terminals);
+  for (const int rows : {40, 9, 4}) {
+    CAPTURE(rows);
+    const temp_folder folder;
+    prepare(folder, "allow");
+    const tmux_pane pane{folder, "chat --no-color", 60, rows};
+    REQUIRE(pane.shows("\n>"));  // tmux leaves out blanks at the end
+    const auto before = pane.text();
+    pane.type("/");
+    REQUIRE(pane.shows("    1 of 19"));
+    // Half of the screen, and 8 rows at most, the last with the number.
+    CHECK(count(pane.text(), "\n    /") ==
+          static_cast<std::size_t>(rows > 16 ? 6 : rows / 2 - 2));
+    pane.type("co");
+    REQUIRE(pane.shows("\n> /co\n  > /context"));
+    pane.type("Down");
+    REQUIRE(pane.shows("  > /cost"));
+    pane.type("Escape");
+    CHECK(eventually([&] {
+      return pane.text().find("tokens of this") == std::string::npos;
+    }));
+    CHECK(pane.text().find("/context") == std::string::npos);
+    pane.type("C-u");
+    CHECK(eventually([&] { return pane.text() == before; }));
+    pane.type("/co");
+    REQUIRE(pane.shows("  > /context"));
+    pane.type("Down");
+    REQUIRE(pane.shows("  > /cost"));
+    pane.type("Enter");
+    REQUIRE(pane.shows("\n> /cost\nNothing yet.\n"));
+    CHECK(pane.text().find("  > ") == std::string::npos);
+  }
+}
+
 namespace {
 
 /// Resizes it again and again; each of these stands there once, whatever the
@@ -198,6 +234,13 @@ TEST_CASE("tmux, resized in each state, shows everything once", "[torture]") {
   pane.type("short");
   REQUIRE(pane.shows("> short"));
   check_each_width(pane, {"top\n", "/help", "> short"});
+  pane.type("C-u");
+  pane.type("/cos");
+  REQUIRE(pane.shows("  > /cost"));
+  check_each_width(pane, {"top\n", "\n> /cos\n", "  > /cost"});
+  pane.type("C-u");
+  pane.type("short");
+  REQUIRE(pane.shows("> short"));
   pane.type("Enter");
   REQUIRE(pane.shows("[s]top"));
   check_each_width(pane, {"top\n", "/help", "What I do", "a.txt │",

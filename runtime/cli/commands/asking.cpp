@@ -162,7 +162,8 @@ void watched_work::look_once(const taker& take) {
   if (typing_) {
     typing_->look();
     output_.aside(typing_->take_answers());
-    output_.typing(typing_->draft());
+    output_.typing(output_.has_status() ? typing_->draft_with_list()
+                                        : typing_->draft());
   }
   output_.tick(std::chrono::steady_clock::now());
 }

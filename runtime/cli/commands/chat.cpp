@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <unistd.h>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "runtime/base/unique_fd.hpp"
 #include "runtime/base/write_all.hpp"
 #include "runtime/cli/commands/chat_completion.hpp"
+#include "runtime/cli/commands/chat_offers.hpp"
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/commands/conversation.hpp"
 #include "runtime/cli/commands/find_session.hpp"
@@ -248,6 +250,20 @@ void leave(const conversation& talk, const chat_prompt& prompt,
     io.say(color ? "\x1b[2m" + how + "\x1b[0m\n" : how + "\n");
 }
 
+/// What Tab, and the list below the line, have from the conversation.
+void complete_from(conversation& talk, chat_prompt& prompt, const console& io) {
+  prompt.complete_with([&](std::string_view before) {
+    return complete_chat(
+        before, io.err.columns(), talk.commands_for(before),
+        [&](std::string_view command) { return talk.names_for(command); });
+  });
+  const auto offers = std::make_shared<chat_offers>(chat_offers::sources{
+      [&](std::string_view command) { return talk.choices_for(command); },
+      [&] { return talk.known_prompts(); }});
+  prompt.offer_with(
+      [offers](std::string_view before) { return offers->offer(before); });
+}
+
 }  // namespace
 
 int execute(const chat_command& x, console& io) {
@@ -279,11 +295,7 @@ int execute(const chat_command& x, console& io) {
   history_file history{*settings};
   history.load(prompt.editor());
   conversation talk{options, named, std::move(*settings), prompt, io};
-  prompt.complete_with([&](std::string_view before) {
-    return complete_chat(
-        before, io.err.columns(), talk.commands_for(before),
-        [&](std::string_view command) { return talk.names_for(command); });
-  });
+  complete_from(talk, prompt, io);
   left_lines left{history.beside("queued"), ::getpid()};
   talk.keep_queued_with([&](const std::string& x) {
     history.add_typed(prompt.editor());

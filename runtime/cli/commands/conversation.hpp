@@ -21,6 +21,7 @@
 #include "runtime/cli/terminal/chat_prompt.hpp"
 #include "runtime/cli/terminal/interrupts.hpp"
 #include "runtime/cli/view/chat_line.hpp"
+#include "runtime/cli/view/chat_offer.hpp"
 #include "runtime/cli/view/context_text.hpp"
 #include "runtime/cli/view/recap_text.hpp"
 #include "tools/builtin/files/take_back.hpp"
@@ -48,8 +49,13 @@ class conversation {
   /// servers, where a text names one or begins to. The first time it starts the
   /// servers, and waits for them.
   std::vector<std::string> commands_for(std::string_view before_cursor);
-  /// What may stand behind "/agent", "/model" and "/resume".
+  /// What may stand behind "/agent", "/model", "/approve" and "/resume".
   std::vector<std::string> names_for(std::string_view command);
+  /// The same for a list, with what is told of each.
+  std::vector<named_choice> choices_for(std::string_view command);
+  /// Prompts of servers, as far as they are known: it waits for none. Of a
+  /// server that was not asked yet the beginning of their names.
+  [[nodiscard]] std::vector<named_choice> known_prompts() const;
 
   /// Of each task that waits for its turn `f` is told at once; with an empty
   /// one, that fewer do.
@@ -120,7 +126,7 @@ class conversation {
   void tell_of(const std::string& text);
   void list_prompts(interrupts& signals);
   void run_prompt(const chat_line& x, interrupts& signals);
-  std::span<const std::string> prompts_for(std::string_view before_cursor);
+  std::span<const named_choice> prompts_for(std::string_view before_cursor);
   void help();
   void tell_refused();
   /// False: the person has no such command.
@@ -195,7 +201,7 @@ class conversation {
   bool color_;
   std::optional<runtime> rt_;
   std::optional<session_id> session_;
-  std::optional<std::vector<std::string>> prompts_;  ///< once asked for
+  std::optional<std::vector<named_choice>> prompts_;  ///< once asked for
   std::set<std::string> own_seen_;  ///< texts of a folder's commands
   std::set<run_id> idle_told_;      ///< turns that changed nothing
   bool works_ = false;              ///< a run does …

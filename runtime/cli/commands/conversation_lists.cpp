@@ -147,6 +147,7 @@ std::vector<std::string> conversation::names_for(std::string_view command) {
     for (const auto& [name, x] : settings_.agents) out.push_back(name);
   if (command == "model")
     for (const auto& [name, x] : settings_.models) out.push_back(name);
+  if (command == "approve") out = {"ask", "all", "none"};
   if (command != "resume") return out;
   auto all = rt_->find_sessions({});
   if (!all) return out;
@@ -156,6 +157,17 @@ std::vector<std::string> conversation::names_for(std::string_view command) {
     const bool whole =
         !x.title.empty() && safe_line(x.title, longest_name) == x.title;
     if (whole && x.id != session_) out.push_back(x.title);
+  }
+  return out;
+}
+
+std::vector<named_choice> conversation::choices_for(std::string_view command) {
+  std::vector<named_choice> out;
+  for (auto& name : names_for(command)) {
+    std::string about;
+    if (command == "agent") about = "model " + settings_.agents.at(name).model;
+    if (command == "model") about = settings_.models.at(name).model;
+    out.push_back({std::move(name), std::move(about)});
   }
   return out;
 }

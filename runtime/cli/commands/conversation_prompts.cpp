@@ -50,7 +50,7 @@ void conversation::list_prompts(interrupts& signals) {
   for (const auto& x : all) io_.err.write(prompt_text(x, io_.err.columns()));
 }
 
-std::span<const std::string> conversation::prompts_for(
+std::span<const named_choice> conversation::prompts_for(
     std::string_view before_cursor) {
   const bool names_one = std::ranges::any_of(settings_.mcp, [&](const auto& x) {
     const auto begin = "/" + x.first;
@@ -62,7 +62,8 @@ std::span<const std::string> conversation::prompts_for(
   if (!prompts_) {
     std::vector<std::string> problems;
     prompts_.emplace();
-    for (const auto& x : rt_->prompts(problems)) prompts_->push_back(x.name);
+    for (auto& x : rt_->prompts(problems))
+      prompts_->push_back({std::move(x.name), std::move(x.about)});
   }
   return *prompts_;
 }
@@ -85,8 +86,17 @@ std::vector<std::string> conversation::commands_for(
   std::vector<std::string> out;
   if (!before_cursor.starts_with('/')) return out;
   for (auto& x : find_own_commands().all) out.push_back(std::move(x.name));
-  const auto more = prompts_for(before_cursor);
-  out.insert(out.end(), more.begin(), more.end());
+  for (const auto& x : prompts_for(before_cursor)) out.push_back(x.name);
+  return out;
+}
+
+std::vector<named_choice> conversation::known_prompts() const {
+  if (prompts_) return *prompts_;
+  std::vector<named_choice> out;
+  if (works_) return out;  // Tab does not ask for them then
+  for (const auto& [server, x] : settings_.mcp)
+    out.push_back(
+        {server + "__", "prompts of this server: Tab asks for them", false});
   return out;
 }
 

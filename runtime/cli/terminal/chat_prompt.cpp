@@ -73,12 +73,15 @@ void chat_prompt::show(bool over) {
   const auto columns = std::max<std::size_t>(screen_.columns(), 2);
   const auto rows = std::max<std::size_t>(screen_.rows(), 4);
   shown_columns_ = columns;
+  shown_rows_ = screen_.rows();
   const auto x = editor_.draw(mark_, columns - 1, rows - 1);
+  const auto list = list_below(columns - 1, x.rows.size());
   auto bytes = erasure(columns);
   for (std::size_t i = 0; i < x.rows.size(); ++i)
     bytes.append(i == 0 ? "" : "\r\n")
         .append(over ? set_off(x.rows[i]) : x.rows[i]);
-  const auto below = x.rows.size() - 1 - x.cursor_row;
+  for (const auto& row : list) bytes.append("\r\n").append(row);
+  const auto below = x.rows.size() - 1 - x.cursor_row + list.size();
   if (below > 0) bytes += "\x1b[" + std::to_string(below) + "A";
   screen_.write(bytes + "\r" +
                 (over ? set_off(x.before_cursor) : x.before_cursor));
@@ -100,6 +103,7 @@ void chat_prompt::show_above(std::string_view lines) {
 /// The text stays on the screen, the cursor goes below it. What was `dropped`
 /// is marked as at a shell: nobody shall take it for sent.
 void chat_prompt::end_line(bool dropped) {
+  list_.hide();
   while (editor_.cursor() < editor_.text().size()) {
     const auto before = editor_.cursor();
     editor_.on({key_kind::end, {}});
@@ -164,13 +168,14 @@ void chat_prompt::begin_raw() {
   if (!window_.empty()) title_.say_again(window_);
   screen_.write(paste_on);
   above_.clear();
+  drop_stale_list();
   show();
 }
 
 /// What there is to choose from, where that is not certain.
 std::string chat_prompt::complete_word() {
   if (!completer_) return {};
-  const auto before = editor_.text().substr(0, editor_.cursor());
+  const auto before = editor_.before_cursor();
   const auto found = completer_(before);
   if (!found.by.empty()) editor_.replace_before(found.replaces, found.by);
   // They stand there already.
@@ -182,6 +187,8 @@ chat_prompt::said chat_prompt::on(const key& x) {
   const bool was_leaving = std::exchange(leaving_, false);
   close_completed_word(editor_, listed_for_, x);
   if (x.what != key_kind::tab) listed_for_.clear();
+  if (list_takes(x)) return said::nothing;
+  list_.after(x);
   if (x.what == key_kind::suspend) {
     suspend();
     return said::nothing;
@@ -213,6 +220,7 @@ chat_prompt::said chat_prompt::on(const key& x) {
       return said::nothing;
     case editor_event::complete:
       if (const auto choices = complete_word(); !choices.empty()) {
+        list_.hide();  // it stands above now
         erase();
         screen_.write(choices);
       }
@@ -251,18 +259,18 @@ std::optional<std::string> chat_prompt::next(const interrupts& signals) {
         last_ = editor_.take_marked();
         return editor_.whole(last_);
       }
-      if (pressed_.empty()) show();
-    }
-    if (width_.asks_for_drawing(screen_.columns(), shown_columns_,
-                                std::chrono::steady_clock::now()))
+      if (!pressed_.empty()) continue;
+      settle_list();
       show();
-    show_above(log.take());
-    if (!read_some(bytes, look_ms)) {
-      if (keys_.has_escape()) keys_.drop_escape();  // it means nothing here
-      continue;
     }
-    for (auto& x : keys_.feed(bytes)) pressed_.push_back(std::move(x));
+    if (asks_for_drawing()) show();
+    show_above(log.take());
+    if (read_some(bytes, idle_ms()))
+      on_bytes(bytes);
+    else
+      on_silence();
   }
+  close_list();
   screen_.write("\n");
   return std::nullopt;
 }

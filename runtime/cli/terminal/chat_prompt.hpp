@@ -21,6 +21,7 @@
 #include "runtime/cli/terminal/line_editor.hpp"
 #include "runtime/cli/terminal/settled_width.hpp"
 #include "runtime/cli/terminal/terminal_mode.hpp"
+#include "runtime/cli/terminal/typed_list.hpp"
 #include "runtime/cli/terminal/window_title.hpp"
 
 namespace riffle::cli {
@@ -63,6 +64,12 @@ class chat_prompt {
   void show_log(waiting_log* x) noexcept { log_ = x; }
   /// What Tab does, also while a run works.
   void complete_with(completer f) { completer_ = std::move(f); }
+
+  /// What the list below the line has for the text before the cursor; nothing:
+  /// there is none for such. Asked for with each key, so it must not block.
+  using offerer =
+      std::function<std::optional<typed_offer>(std::string_view before_cursor)>;
+  void offer_with(offerer f) { offerer_ = std::move(f); }
 
   /// Takes what was typed meanwhile; never blocks.
   void look();
@@ -135,6 +142,8 @@ class chat_prompt {
   [[nodiscard]] std::vector<std::string> unsent() const;
   /// What is typed and what waits, as one line at most; may be empty.
   [[nodiscard]] std::string draft() const;
+  /// The same with the list below it, where nothing asks.
+  std::string draft_with_list();
 
   [[nodiscard]] int keyboard() const { return keyboard_.get(); }
   [[nodiscard]] line_editor& editor() noexcept { return editor_; }
@@ -148,6 +157,15 @@ class chat_prompt {
   std::optional<std::string> next_plain(const interrupts& signals);
   said on(const key& x);
   std::string complete_word();
+  bool list_takes(const key& x);
+  bool settle_list();
+  void drop_stale_list();
+  std::vector<std::string> list_below(std::size_t columns, std::size_t used);
+  void close_list();
+  bool asks_for_drawing();
+  void on_bytes(std::string_view bytes);
+  void on_silence();
+  [[nodiscard]] int idle_ms() const;
   std::string erasure(std::size_t columns);
   void erase();
   void show(bool over = false);
@@ -199,6 +217,8 @@ class chat_prompt {
   std::function<void()> on_heard_;
   answerer answerer_;
   completer completer_;
+  offerer offerer_;
+  typed_list list_;
   std::string answers_;
   bool held_ = false;  ///< none of it is sent by itself
   std::string last_;   ///< what `next` gave; the same
@@ -206,7 +226,9 @@ class chat_prompt {
   /// The rows that are shown, down to what is under the cursor.
   std::vector<std::string> above_;
   std::size_t shown_columns_ = 0;
+  std::size_t shown_rows_ = 0;  ///< that the terminal had
   settled_width width_;
+  settled_width height_;
   std::function<bool()> gave_up_;        ///< of who is asked by `next`
   std::optional<time_point> escape_at_;  ///< an ESC came, and nothing else
   bool turned_ = false;   ///< something was said behind the last prompt

@@ -87,14 +87,17 @@ void chat_prompt::look() {
     on_escape();
   take(more ? keys_.feed(bytes) : std::vector<key>{});
   look_for_escape();
+  if (list_.pending()) settle_list();
 }
 
 void chat_prompt::on_escape() {
   escape_at_.reset();
+  if (list_.close()) return;
   ::kill(::getpid(), SIGINT);
 }
 
-/// An ESC that nothing follows stops what works, as Ctrl-C does.
+/// An ESC that nothing follows stops what works, as Ctrl-C does, but where it
+/// closes a list.
 void chat_prompt::look_for_escape() {
   if (!keys_.has_escape()) return escape_at_.reset();
   const auto now = std::chrono::steady_clock::now();
@@ -130,6 +133,7 @@ bool chat_prompt::is_meant_for_question(const std::string& marked) const {
 
 void chat_prompt::beside_question() {
   question_at_ = std::chrono::steady_clock::now();
+  list_.hide();
   if (held_) return;  // it waits for an Enter of its own
   std::erase_if(queue_,
                 [this, i = std::size_t{0}](const std::string& x) mutable {
@@ -153,12 +157,15 @@ bool chat_prompt::holds_back(const key& x) {
 
 void chat_prompt::take(std::vector<key> keys) {
   for (auto& x : keys) pressed_.push_back(std::move(x));
+  const bool typed = !pressed_.empty();
   while (!pressed_.empty()) {
     const auto x = std::move(pressed_.front());
     pressed_.pop_front();
     last_key_ = std::chrono::steady_clock::now();
     close_completed_word(editor_, listed_for_, x);
     if (x.what != key_kind::tab) listed_for_.clear();
+    if (list_takes(x)) continue;
+    list_.after(x);
     if (x.what == key_kind::up && editor_.text().empty() && !queue_.empty()) {
       take_back();
       continue;
@@ -177,11 +184,17 @@ void chat_prompt::take(std::vector<key> keys) {
       case editor_event::edit:
         answers_ += wrap_lines(no_editor_yet, screen_.columns());
         break;
-      case editor_event::complete: answers_ += complete_word(); break;
+      case editor_event::complete:
+        if (const auto choices = complete_word(); !choices.empty()) {
+          list_.hide();
+          answers_ += choices;
+        }
+        break;
       case editor_event::submitted: submit(); break;
       default: break;
     }
   }
+  if (typed) settle_list();
 }
 
 /// What only looks is answered at once, all else waits for its turn.

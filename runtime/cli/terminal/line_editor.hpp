@@ -78,6 +78,11 @@ class line_editor {
   /// With a mark for each piece.
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
   [[nodiscard]] std::size_t cursor() const noexcept { return cursor_; }
+  [[nodiscard]] std::string before_cursor() const {
+    return text_.substr(0, cursor_);
+  }
+  /// Keys are those of a search in the history.
+  [[nodiscard]] bool searches() const noexcept { return search_.has_value(); }
 
   /// At most `rows` rows of at most `columns` columns, around the cursor.
   /// `prompt` stands before the first line, blanks before the others.

@@ -30,6 +30,18 @@ std::string bar(std::size_t done, std::size_t all) {
   return "[" + std::string(full, '#') + std::string(width - full, '-') + "]";
 }
 
+/// The line that is typed, and as much as there is room for of a list below it.
+std::string typed_rows(std::string_view lines, std::size_t columns,
+                       std::size_t most) {
+  std::string out;
+  while (!lines.empty() && most-- > 0) {
+    const auto end = std::min(lines.find('\n'), lines.size());
+    out += fit(lines.substr(0, end), columns) + "\n";
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+  }
+  return out;
+}
+
 }  // namespace
 
 work_view::work_view(const view_options& options, work_layout layout)
@@ -183,7 +195,8 @@ std::string work_view::status(time_point now, view_size size) const {
     out += x->second.rows(now, columns, more + 1);
   }
   if (layout_.several) out += fit(sum(now, hidden), columns) + "\n";
-  if (!typing_.empty()) out += fit(typing_, columns) + "\n";
+  const auto used = static_cast<std::size_t>(std::ranges::count(out, '\n')) + 1;
+  out += typed_rows(typing_, columns, std::max(size.rows, used + 1) - used);
   out.pop_back();
   return out;
 }

@@ -84,7 +84,8 @@ class work_view {
   void stands_asked(const proposal_id& x, const std::string& left_out) {
     for (auto& [task, view] : working_) view.stands_asked(x, left_out);
   }
-  /// What a person types meanwhile, shown below all else; may be empty.
+  /// What a person types meanwhile, and a list below it, shown below all else;
+  /// may be empty.
   void typing(std::string line) {
     if (line != typing_) screen_.hurry();
     typing_ = std::move(line);
