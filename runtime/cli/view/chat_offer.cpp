@@ -26,6 +26,7 @@ list_entry entry_of(const chat_command_help& x) {
           name, true, can_stand_alone(x.arguments)};
 }
 
+/// What stands behind a '/' so is read by a model, and not sent unasked.
 list_entry entry_of(const named_choice& x, std::string_view before) {
   constexpr std::size_t longest_name = 200;
   constexpr std::size_t longest_about = 200;
@@ -118,9 +119,7 @@ typed_offer offer_commands(const begun_word& x,
   for (const auto& one : chat_commands()) all.add(one.word, entry_of(one));
   for (const auto& one : more) {
     if (!one.ends && one.name == x.part) continue;  // it stands there
-    auto entry = entry_of(one, "/");
-    entry.sends = false;  // a model will read it
-    all.add(one.name, std::move(entry));
+    all.add(one.name, entry_of(one, "/"));
   }
   return all.offer(x.size());
 }
