@@ -118,7 +118,8 @@ std::string chat_help(std::string_view own) {
   return out +
          "Ctrl-R looks for what you typed before; Ctrl-Z suspends, fg comes "
          "back.\n"
-         "In the list behind / and @: Up, Down; Tab completes, Enter takes; Esc "
+         "In the list behind / and @: Up, Down; Tab completes, Enter takes; "
+         "Esc "
          "closes it.\n"
          "Ctrl-X Ctrl-E opens the text in your editor, Ctrl-_ takes a change "
          "back.\n"
