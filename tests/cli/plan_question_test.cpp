@@ -2,6 +2,7 @@
 // The question of a plan's step at a pseudo-terminal.
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "tests/cli/terminal_program.hpp"
 #include "tests/config/temp_folder.hpp"
@@ -11,7 +12,7 @@
 using riffle::testing::temp_folder;
 using riffle::testing::terminal_program;
 
-TEST_CASE("the question of a step says which of how many it is") {
+TEST_CASE("the question of a step says which it is, and no line its answer") {
   if (!riffle::testing::has_terminals())
     return riffle::testing::skip(riffle::testing::no_terminals);
   const temp_folder folder;
@@ -31,7 +32,9 @@ tool = "write"
 arguments = { path = "second.md", content = "y\n" }
 )toml");
   constexpr auto prompt = "[s]top the plan, [?] > ";
-  terminal_program riffle{folder.path(), {"plan", "--no-color", "p.toml"}, 100};
+  std::vector<std::string> words{"plan", "--no-color", "p.toml"};
+  if (GENERATE(true, false)) words.emplace_back("-v");
+  terminal_program riffle{folder.path(), words, 100};
   REQUIRE(riffle.read_next("[1/2] write: Writing first.md"));
   REQUIRE(riffle.read_next(prompt));
   riffle.answer("y");
@@ -40,4 +43,5 @@ arguments = { path = "second.md", content = "y\n" }
   riffle.answer("y");
   CHECK(riffle.finish() == 0);
   CHECK(std::filesystem::exists(folder.path() / "second.md"));
+  CHECK(riffle.written().find("approved by") == std::string::npos);
 }

@@ -197,7 +197,8 @@ TEST_CASE("what its question has shown stands below it no second time") {
   SECTION("a change that was approved") {
     on(wanted);
     on.traces.stands_asked(wanted.proposal, {});
-    on(resolved);
+    on.traces.decided_here(wanted.proposal);
+    CHECK(on(resolved).empty());
     CHECK(on(call).empty());
     CHECK(on(result) == end);
   }

@@ -145,10 +145,10 @@ TEST_CASE("a task that went well tells which of its calls did not") {
   CHECK(said.find("[TOOL] read: a — ") == std::string::npos);  // what went well
 }
 
-TEST_CASE("what a person decided stays below the question") {
+TEST_CASE("what was decided elsewhere stays below the question") {
   volley_view x{at_terminal(), {"a", "b"}};
   x.begun(0, false, start, {80, 24});
-  for (const std::string by : {"user", "rule bash: ls*"}) {
+  for (const std::string by : {"user", "rule bash: ls*", "me"}) {
     CAPTURE(by);
     const auto id = "c_" + by;
     x.on(0, call_of(id, "Reading a"), {80, 24});
@@ -156,14 +156,18 @@ TEST_CASE("what a person decided stays below the question") {
     asked.proposal = {"p_" + by};
     asked.id = {id};
     x.on(0, with(asked), {80, 24});
+    const bool here = by == "me";
+    if (here) x.stands_asked(asked.proposal, {});
+    if (here) x.decided_here(asked.proposal);
     events::approval_resolved decided;
     decided.proposal = {"p_" + by};
     decided.id = {id};
     decided.how = events::proposal_outcome::approved;
-    decided.by = by;
+    decided.by = here ? "user" : by;
     const auto said = bytes(x.on(0, with(decided), {80, 24}));
     CHECK((said.find("approved elsewhere") != std::string::npos) ==
           (by == "user"));
+    if (here) CHECK(said.empty());
   }
 }
 
@@ -363,15 +367,16 @@ TEST_CASE("-v repeats below no question of a volley what it has shown") {
   decided.id = asked.id;
   decided.how = events::proposal_outcome::approved;
   decided.by = "user";
+  const bool here = GENERATE(true, false);
   // Also where the person has changed it.
-  const bool changed = GENERATE(true, false);
-  if (changed) {
-    decided.arguments = R"({"path":"a","content":"y"})";
-    x.decided_here(asked.proposal);
-  }
+  const bool changed = here && GENERATE(true, false);
+  if (here) x.decided_here(asked.proposal);
+  if (changed) decided.arguments = R"({"path":"a","content":"y"})";
   const auto said = on(decided);
-  CHECK(said.find(changed ? "approved by user" : "approved elsewhere") !=
-        std::string::npos);
+  CHECK((said.find("approved by user, as changed") != std::string::npos) ==
+        changed);
+  CHECK((said.find("approved elsewhere") != std::string::npos) == !here);
+  CHECK((said.find("[APPROVAL]") != std::string::npos) == (changed || !here));
   CHECK(said.find("[2/2]     +z\n") != std::string::npos);
   events::tool_call call;
   call.id = asked.id;

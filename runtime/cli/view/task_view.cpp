@@ -25,8 +25,8 @@ trace_options traces_of(const view_options& x, bool folds, bool alone) {
   // A status line tells how far a call is, where there is one.
   const bool progress = !x.status;
   // What is drawn in rows is cut to the terminal, which colours would hinder.
-  return {x.level, x.color && !folds, progress,         x.asks, alone, x.ascii,
-          !alone,  x.since,           alone && x.status};
+  return {x.level, x.color && !folds, progress, x.asks,
+          alone,   x.ascii,           x.since,  alone && x.status};
 }
 
 std::string painted(std::string_view text, const char* paint, bool color) {
@@ -98,7 +98,7 @@ task_view::said task_view::on(const event& x, std::size_t columns) {
     last_output_ = step->tokens.estimated ? 0 : step->tokens.output_tokens;
   if (const auto* answer = std::get_if<events::final_answer>(&x.body))
     cut_ = answer->truncated;
-  // What a person has decided stands below the question.
+  // Where it was decided elsewhere that stands below the question.
   const auto* decided = std::get_if<events::approval_resolved>(&x.body);
   out.traces = decided && decided->by == by_user ? marked(lines)
                                                  : keep(std::move(lines));

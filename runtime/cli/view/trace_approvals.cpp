@@ -54,7 +54,8 @@ std::string trace_writer::on(const events::approval_resolved& x, wall_time) {
       seen && verbose() ? left_out_text(stood.mapped()) : std::string{};
   if (!approved)
     return denial(x, about ? &about.mapped() : nullptr, seen, here) + rest;
-  if (here && !verbose() && !options_.verdicts) return {};
+  // The person knows, and what comes of it follows.
+  if (here && (!verbose() || (seen && x.arguments.empty()))) return rest;
   // Who approves all of them wants no word about each.
   if (x.by == "--approve all" || x.by == "/approve all") return rest;
   // The same for what was allowed once and for all.

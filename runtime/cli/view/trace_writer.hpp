@@ -27,11 +27,10 @@ inline constexpr std::string_view trace_bar = "    ";
 struct trace_options {
   verbosity level = verbosity::normal;
   bool color = false;
-  bool progress = true;   ///< lines about calls that are still open
-  bool asks = false;      ///< no lines about calls that need approval
-  bool tails = false;     ///< the last lines of commands that failed
-  bool ascii = false;     ///< names are spelled as questions spell them
-  bool verdicts = false;  ///< also what was approved here is told
+  bool progress = true;  ///< lines about calls that are still open
+  bool asks = false;     ///< no lines about calls that need approval
+  bool tails = false;    ///< the last lines of commands that failed
+  bool ascii = false;    ///< names are spelled as questions spell them
   /// When somebody began to watch; what is older was decided at a terminal
   /// that this one takes the place of.
   wall_time since = {};
