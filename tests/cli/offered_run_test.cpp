@@ -183,7 +183,7 @@ TEST_CASE("an offered volley works above the input line, as a turn does") {
   terminal_program talk{x.folder.path(), {"chat", "--no-color"}, 110};
   REQUIRE(talk.read_next("nobody knows how far it came:\r\n  bash: test -e"));
   REQUIRE(talk.read_next("Finish it first?"));
-  REQUIRE(talk.read_next("[n]o > "));
+  REQUIRE(talk.read_next("ne[v]er > "));
   talk.type("y\r");
   REQUIRE(eventually([&] { return x.has("second"); }));
   talk.type("later\r");
@@ -211,7 +211,7 @@ TEST_CASE("Ctrl-C stops an offered volley, and not the conversation") {
   if (!has_terminals()) return skip(no_terminals);
   killed_turn x{{"run", "--workers", "1", "--", "one", "more"}};
   terminal_program talk{x.folder.path(), {"chat", "--no-color"}, 110};
-  REQUIRE(talk.read_next("[n]o > "));
+  REQUIRE(talk.read_next("ne[v]er > "));
   talk.type("y\r");
   REQUIRE(eventually([&] { return x.has("second"); }));
   talk.type("later\r");

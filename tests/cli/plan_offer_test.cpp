@@ -222,7 +222,9 @@ TEST_CASE("run offers a plan that was killed with the same question") {
                  "[runtime]\ndata_dir = \"data\"\n"
                  "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
                  "script = \"s.toml\"\n");
-  terminal_program next{x.folder.path(), {"run", "go"}, 100};
+  terminal_program next{x.folder.path(), {"run", "go"}, 130};
+  REQUIRE(next.read_until("A plan of this folder was not finished: plan_"));
+  REQUIRE(next.read_until("(at step 1 of 2, \"deploy\", begun "));
   REQUIRE(next.read_until(
       "Finish it first? (a letter and Enter) [y]es, [n]o, ne[v]er > "));
   next.type("y\n");
@@ -233,7 +235,7 @@ TEST_CASE("run offers a plan that was killed with the same question") {
   REQUIRE(next.read_next("Now your task: go"));
   REQUIRE(next.read_next("Said."));
   CHECK(next.finish() == 0);
-  terminal_picture picture{100};
+  terminal_picture picture{130};
   picture.feed(next.written());
   const auto all = picture.text();
   CAPTURE(all);

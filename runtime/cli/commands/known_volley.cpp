@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "runtime/config/home.hpp"
-#include "runtime/service/open_journal.hpp"
 #include "runtime/service/run_end.hpp"
 #include "runtime/service/stored_request.hpp"
 
@@ -34,6 +33,15 @@ bool is_open(const known_volley& x, storage::journal& journal) {
 bool known_volley::is_active() const {
   return std::ranges::any_of(
       runs, [](const auto& x) { return x.state == run_state::active; });
+}
+
+expected<volley_store> open_volleys(const config::config& settings,
+                                    service::journal_use use) {
+  const auto data = config::data_folder(settings.runtime);
+  if (!data) return unexpected{data.error()};
+  auto journal = service::open_journal(settings, use);
+  if (!journal) return unexpected{std::move(journal.error())};
+  return volley_store{settings, *std::move(journal), *data / "volleys"};
 }
 
 expected<known_volley> find_volley(const std::string& id,

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/config/config.hpp"
+#include "runtime/service/open_journal.hpp"
 #include "runtime/service/volley_record.hpp"
 #include "runtime/storage/journal.hpp"
 
@@ -23,6 +24,10 @@ struct volley_store {
   std::shared_ptr<storage::journal> journal;  ///< null: there is none
   std::filesystem::path locks;                ///< of volleys
 };
+
+/// Fails as `open_journal`.
+expected<volley_store> open_volleys(const config::config& settings,
+                                    service::journal_use use);
 
 /// A volley on record: its tasks, and all their runs in task order.
 struct known_volley {

@@ -132,7 +132,7 @@ std::optional<step_failure> ask_about_cut_step(
 }
 
 std::string interrupted_plan_text(const storage::session_snapshot& plan,
-                                  wall_time now) {
+                                  wall_time now, const std::string& which) {
   const auto& run = plan.runs.back();
   const auto document = document_of(plan);
   const auto s = std::max<std::int64_t>(0, now.us - run.started.us) / 1'000'000;
@@ -141,7 +141,7 @@ std::string interrupted_plan_text(const storage::session_snapshot& plan,
     at = "at step " + std::to_string(run.step) + " of " +
          std::to_string(steps_of(document)) + ", \"" +
          safe_line(id_of_step(document, run.step), longest_id) + "\", ";
-  return "This plan was not finished: " + safe_line(run.id.value, longest_id) +
+  return which + " was not finished: " + safe_line(run.id.value, longest_id) +
          " (" + at + "begun " +
          (s < 60 ? std::to_string(s) + "s"
                  : short_duration(static_cast<std::uint64_t>(s) * 1000)) +

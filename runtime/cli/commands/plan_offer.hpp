@@ -37,7 +37,8 @@ std::optional<step_failure> ask_about_cut_step(
 /// "This plan was not finished: plan_… (at step 2 of 5, "deploy", begun 3m 05s
 /// ago)."
 std::string interrupted_plan_text(const storage::session_snapshot& plan,
-                                  wall_time now);
+                                  wall_time now,
+                                  const std::string& which = "This plan");
 
 /// Before `riffle plan` begins its plan: one of the same content that a crash
 /// interrupted in this folder is offered at a terminal; without one a line says

@@ -14,6 +14,7 @@
 #include "runtime/cli/commands/known_volley.hpp"
 #include "runtime/cli/commands/plan_offer.hpp"
 #include "runtime/cli/commands/volley.hpp"
+#include "runtime/cli/commands/volley_sessions.hpp"
 #include "runtime/cli/commands/watch_plan.hpp"
 #include "runtime/cli/terminal/approval_prompt.hpp"
 #include "runtime/cli/terminal/choose.hpp"
@@ -26,6 +27,7 @@
 #include "runtime/cli/view/run_output.hpp"
 #include "runtime/cli/view/session_text.hpp"
 #include "runtime/cli/view/trace_writer.hpp"
+#include "runtime/service/open_journal.hpp"
 #include "runtime/service/run_folder.hpp"
 #include "runtime/service/single_call.hpp"
 #include "runtime/service/volley_record.hpp"
@@ -73,6 +75,10 @@ std::string unfinished_text(const storage::run_record& x, wall_time now,
 
 namespace {
 
+bool is_plan(const storage::run_record& x) {
+  return x.id.value.starts_with("plan_");
+}
+
 void add_cut_calls(std::vector<std::string>& names, runtime& rt,
                    const storage::run_record& x) {
   const auto session = rt.session(x.session);
@@ -89,7 +95,7 @@ std::string cut_calls_of(runtime& rt, const storage::run_record& x,
     return cut_calls_of(rt, volley, io);
   std::vector<std::string> names;
   // Of a plan's step a question says it.
-  if (!x.id.value.starts_with("plan_")) add_cut_calls(names, rt, x);
+  if (!is_plan(x)) add_cut_calls(names, rt, x);
   return cut_calls_text(names, io.err.columns());
 }
 
@@ -121,16 +127,45 @@ std::size_t tasks_of(runtime& rt, const std::string& volley) {
   return record->second["tasks"].size();
 }
 
+/// Of a plan it is said as `plan` says it.
+std::string offer_text(runtime& rt, const storage::run_record& left) {
+  const auto now = system_wall_time();
+  if (is_plan(left))
+    if (const auto plan = rt.session(left.session); plan && !plan->runs.empty())
+      return interrupted_plan_text(*plan, now, "A plan of this folder");
+  const auto volley = volley_of(left);
+  return unfinished_text(left, now, volley.empty() ? 0 : tasks_of(rt, volley));
+}
+
 /// Its run ends as it is. Not being able to end it keeps no task from its
 /// start.
 int never_finish(runtime& rt, const storage::run_record& left, console& io) {
   const auto ended = end_run_here(rt, left.id, "it is not to be finished");
   if (!ended) return report(ended.error(), io);
-  io.say("Session " + short_id(left.session.value) +
-         " stays as it is; its run " +
+  io.say((is_plan(left) ? "Plan " : "Session ") + short_id(left.session.value) +
+         " stays as it is; " + (is_plan(left) ? "it " : "its run ") +
          (*ended == storage::run_state::active
               ? "was asked to end and has not yet"
               : "is " + std::string{to_string(*ended)}) +
+         ".\n");
+  return completed;
+}
+
+/// The same of a volley, and of what of it had not begun.
+int never_finish(runtime& rt, const std::string& volley,
+                 const config::config& settings, console& io) {
+  const auto store = open_volleys(settings, service::journal_use::changes);
+  if (!store) return report(store.error(), io);
+  const auto now =
+      end_volley_here(rt, *store, volley, "it is not to be finished");
+  if (!now) return report(now.error(), io);
+  const bool one = now->tasks - now->ended == 1;
+  const std::string others = one ? "the other " : "the others ";
+  io.say("Volley " + volley + " stays as it is: " + std::to_string(now->ended) +
+         " of " + counted(now->tasks, "task") + " had ended, " + others +
+         (!now->open ? (one ? "is cancelled" : "are cancelled")
+          : one      ? "was asked to end and has not yet"
+                     : "were asked to end and have not yet") +
          ".\n");
   return completed;
 }
@@ -201,8 +236,7 @@ int finish_first(runtime& rt, const next_work& x, interrupts& signals,
   if (!left) left = left_between_runs(x.settings, here);
   if (!left) return completed;
   const auto volley = volley_of(*left);
-  const auto tasks = volley.empty() ? 0 : tasks_of(rt, volley);
-  const auto what = unfinished_text(*left, system_wall_time(), tasks);
+  const auto what = offer_text(rt, *left);
   auto keyboard = open_keyboard(x.stdin_is_taken);
   const auto by = service::configuration_of(*left).file;
   const bool other = !by.empty() && by != x.settings.file;
@@ -216,15 +250,16 @@ int finish_first(runtime& rt, const next_work& x, interrupts& signals,
   }
   io.say(what + "\n" + cut_calls_of(rt, *left, io));
   if (x.asked) *x.asked = true;
-  std::vector<answer> answers{{"y", "yes", "[y]es"}, {"n", "no", "[n]o"}};
-  if (volley.empty()) answers.push_back({"v", "never", "ne[v]er"});
   const auto given = ask(
-      "Finish it first?", answers, keyboard->get(),
-      [&] { return signals.asked_to_stop(); }, io, x.typed);
+      "Finish it first?",
+      {{"y", "yes", "[y]es"}, {"n", "no", "[n]o"}, {"v", "never", "ne[v]er"}},
+      keyboard->get(), [&] { return signals.asked_to_stop(); }, io, x.typed);
   // Who closed the window wants no new run either.
   if (!given && (signals.asked_to_stop() || has_hung_up(keyboard->get())))
     return interrupted_by_user;
-  if (given == 2) return never_finish(rt, *left, io);
+  if (given == 2)
+    return volley.empty() ? never_finish(rt, *left, io)
+                          : never_finish(rt, volley, x.settings, io);
   if (given != 0) return completed;
   left_run of{rt, *left, std::move(keyboard)};
   const int status =

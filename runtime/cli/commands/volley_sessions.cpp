@@ -92,19 +92,26 @@ int show_json(const sessions_command& x, const known_volley& volley,
   return io.out.good() ? completed : failed;
 }
 
-/// `open`: somebody works on it still.
-int report_end(const sessions_command& x, const known_volley& volley,
-               const std::vector<std::uint32_t>& again, bool open,
-               console& io) {
-  std::size_t ended = 0;
-  const auto tasks = volley.record.request.tasks.size();
-  for (std::size_t i = 0; i < tasks; ++i) {
-    const auto* run = volley.last_of(i);
+/// What came of its tasks; one that failed and may run again has not ended.
+volley_end end_of(const known_volley& x,
+                  const std::vector<std::uint32_t>& again) {
+  volley_end out{.tasks = x.record.request.tasks.size()};
+  for (std::size_t i = 0; i < out.tasks; ++i) {
+    const auto* run = x.last_of(i);
     if (run == nullptr) continue;
-    open = open || run->state == run_state::active;
-    ended += run->state == run_state::completed ||
-             (run->state == run_state::failed && again[i] == 0);
+    out.open = out.open || run->state == run_state::active;
+    out.ended += run->state == run_state::completed ||
+                 (run->state == run_state::failed && again[i] == 0);
   }
+  return out;
+}
+
+/// `held`: somebody works on it still.
+int report_end(const sessions_command& x, const volley_end& now, bool held,
+               console& io) {
+  const bool open = held || now.open;
+  const auto ended = now.ended;
+  const auto tasks = now.tasks;
   if (x.common.output != output_kind::text)
     io.out.write(service::dump(json{{"volley_id", x.id},
                                     {"state", open ? "active" : "cancelled"},
@@ -122,7 +129,26 @@ int report_end(const sessions_command& x, const known_volley& volley,
   return open ? failed : completed;
 }
 
-/// Nobody works on it: what was left open is ended by a runtime of our own.
+/// What was left open of one that this process has locked.
+expected<void> end_runs(runtime& rt, const known_volley& volley,
+                        const std::string& reason) {
+  for (const auto& run : volley.runs) {
+    if (run.state != run_state::active) continue;
+    const auto done = rt.cancel(run.id, reason);
+    if (!done) return unexpected{done.error()};
+  }
+  const auto until = std::chrono::steady_clock::now() + end_limit;
+  for (const auto& run : volley.runs)
+    while (std::chrono::steady_clock::now() < until) {
+      const auto now = rt.find_run(run.id);
+      if (!now) return unexpected{now.error()};
+      if (now->state != run_state::active) break;
+      std::this_thread::sleep_for(between_looks);
+    }
+  return {};
+}
+
+/// Nobody works on it: a runtime of our own ends what was left open.
 expected<void> end_here(const sessions_command& x, const volley_store& store,
                         const known_volley& volley) {
   // Who would go on with it later looks for that.
@@ -133,20 +159,7 @@ expected<void> end_here(const sessions_command& x, const volley_store& store,
   choose_log_level(x.common.level, settings);
   auto rt = runtime::create(std::move(settings), {.owns_process = true});
   if (!rt) return unexpected{rt.error()};
-  for (const auto& run : volley.runs) {
-    if (run.state != run_state::active) continue;
-    const auto done = rt->cancel(run.id, x.reason);
-    if (!done) return unexpected{done.error()};
-  }
-  const auto until = std::chrono::steady_clock::now() + end_limit;
-  for (const auto& run : volley.runs)
-    while (std::chrono::steady_clock::now() < until) {
-      const auto now = rt->find_run(run.id);
-      if (!now) return unexpected{now.error()};
-      if (now->state != run_state::active) break;
-      std::this_thread::sleep_for(between_looks);
-    }
-  return {};
+  return end_runs(*rt, volley, x.reason);
 }
 
 /// Its process lets go of it, once it has ended what runs. False: it has not
@@ -241,7 +254,25 @@ int cancel_volley(const sessions_command& x, const volley_store& store,
   if (!volley) return report(volley.error(), io);
   const auto again = tries_left(*volley, *store.journal);
   if (!again) return report(again.error(), io);
-  return report_end(x, *volley, *again, !*over, io);
+  return report_end(x, end_of(*volley, *again), !*over, io);
+}
+
+expected<volley_end> end_volley_here(runtime& rt, const volley_store& store,
+                                     const std::string& id,
+                                     const std::string& reason) {
+  auto volley = find_volley(id, store);
+  if (!volley) return unexpected{volley.error()};
+  const auto held = service::lock_volley(store.locks, id);
+  if (!held) return unexpected{held.error()};
+  if (auto ok = service::ask_volley_end(*store.journal, id, reason); !ok)
+    return unexpected{std::move(ok.error())};
+  if (auto ok = end_runs(rt, *volley, reason); !ok)
+    return unexpected{std::move(ok.error())};
+  volley = find_volley(id, store);
+  if (!volley) return unexpected{volley.error()};
+  const auto again = tries_left(*volley, *store.journal);
+  if (!again) return unexpected{again.error()};
+  return end_of(*volley, *again);
 }
 
 }  // namespace riffle::cli

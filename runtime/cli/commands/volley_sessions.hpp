@@ -3,6 +3,10 @@
 
 // riffle sessions show|events|cancel of a volley
 
+#include <cstddef>
+#include <string>
+
+#include "runtime/api/riffle.hpp"
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/commands/known_volley.hpp"
 #include "runtime/service/sessions.hpp"
@@ -23,5 +27,20 @@ int show_volley(const sessions_command& x, const service::sessions& all,
 /// rest. Returns the exit status.
 int cancel_volley(const sessions_command& x, const volley_store& store,
                   console& io);
+
+/// Of a volley that was ended: its tasks, and those that had ended before.
+struct volley_end {
+  std::size_t tasks = 0;
+  std::size_t ended = 0;
+  bool open = false;  ///< a run of it has not ended yet
+};
+
+/// The same of one that no process works on, in this runtime: its runs end as
+/// they are, and what has not begun never begins by itself. Blocks, for some
+/// seconds at most. Fails as `find_volley`, `lock_volley` and
+/// `runtime::cancel`.
+expected<volley_end> end_volley_here(runtime& rt, const volley_store& store,
+                                     const std::string& id,
+                                     const std::string& reason);
 
 }  // namespace riffle::cli
