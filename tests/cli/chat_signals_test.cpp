@@ -305,7 +305,7 @@ TEST_CASE("who stops at a question reads what Ctrl-C says, too") {
   REQUIRE(riffle.read_next(question));
   riffle.answer("s");
   REQUIRE(riffle.read_next("Stopped after "));
-  REQUIRE(riffle.read_next("What it did and said is kept. Say how to go on."));
+  REQUIRE(riffle.read_next("Say how to go on."));
   REQUIRE(riffle.read_next("> "));
   riffle.type("\x04");
   CHECK(riffle.finish() == 0);

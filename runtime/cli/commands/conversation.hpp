@@ -110,8 +110,8 @@ class conversation {
   int watch_work(const std::function<int(std::optional<unique_fd>)>& watch,
                  bool asks);
   /// What was typed waits for an Enter of its own, where the person stopped
-  /// what worked.
-  int hold_typed(int status, const interrupts& signals);
+  /// what worked. `turn`: null for what has said by itself how it goes on.
+  int hold_typed(int status, const run* turn, const interrupts& signals);
   void not_begun(const error& why);
   void tell_unusable();
   [[nodiscard]] std::string agent_name() const;

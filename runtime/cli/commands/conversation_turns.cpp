@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A turn of a conversation, and a run of before that goes on as one: shown to
 // its end, while what is typed waits for that.
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,6 +26,18 @@ std::string text_of_held(std::size_t inputs) {
   return inputs == 1 ? "What you had typed waits for your Enter."
                      : "What you had typed, " + std::to_string(inputs) +
                            " inputs, waits for your Enter, one by one.";
+}
+
+/// Whether a call of it began, or it said a word.
+bool has_left_something(const storage::session_snapshot& x, const run_id& run) {
+  return std::ranges::any_of(x.calls,
+                             [&](const storage::call_record& call) {
+                               return call.run == run && call.attempt > 0;
+                             }) ||
+         std::ranges::any_of(x.messages, [&](const storage::message_record& m) {
+           return m.run == run && m.role == storage::message_role::assistant &&
+                  !m.text.empty();
+         });
 }
 
 }  // namespace
@@ -72,7 +85,8 @@ int conversation::watch_turn(const run& turn, bool asks, interrupts& signals,
   prompt_.tell_with({}, {});
   if (session_ == turn.session())
     if (const auto mine = rt_->find_run(turn.id())) seen_ = mine->ordinal;
-  const auto held = hold_typed(status, signals);
+  const bool plan = turn.id().value.starts_with("plan_");
+  const auto held = hold_typed(status, plan ? nullptr : &turn, signals);
   if (session_ && session_ != turn.session())
     note("That was session " + short_id(turn.session().value) +
          "; what you type goes to this one, " + short_id(session_->value) +
@@ -89,17 +103,27 @@ int conversation::watch_volley(volley& of, interrupts& signals) {
                   .decides = [this] { return who_decides(); }},
                  options_.common, options_.show, signals, io_);
   };
-  return hold_typed(watch_work(show, who_decides() == approve::ask), signals);
+  const int status = watch_work(show, who_decides() == approve::ask);
+  return hold_typed(status, nullptr, signals);
 }
 
-int conversation::hold_typed(int status, const interrupts& signals) {
+int conversation::hold_typed(int status, const run* turn,
+                             const interrupts& signals) {
   // Or at a question, or elsewhere: what waits is not for that either.
   const bool stopped = signals.asked_to_stop() || status == interrupted_by_user;
   if (!stopped || signals.asked_to_leave() || prompt_.leaves_later())
     return status;
   const auto waits = prompt_.hold_back();
-  note("What it did and said is kept. " +
-       (waits == 0 ? "Say how to go on." : text_of_held(waits)));
+  std::string text;
+  if (turn != nullptr)
+    if (const auto all = rt_->session(turn->session());
+        all && has_left_something(*all, turn->id()))
+      text = "What it did and said is kept. ";
+  if (waits > 0)
+    text += text_of_held(waits);
+  else if (turn != nullptr)
+    text += "Say how to go on.";
+  if (!text.empty()) note(text);
   return status;
 }
 
