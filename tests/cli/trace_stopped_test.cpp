@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a person is told of a run that somebody stopped elsewhere, and of calls
-// that were not written to their end.
+// What a person is told of a run that somebody stopped elsewhere, or that was
+// resumed, and of calls that were not written to their end.
 #include "actors/end_reason.hpp"
 #include "runtime/cli/view/people_text.hpp"
 #include "tests/cli/told_run.hpp"
@@ -157,4 +157,48 @@ TEST_CASE("who stops something is told so in one wording, by whatever key") {
   CHECK(stop_words(stop_reason("SIGHUP")) == "Stopped by SIGHUP");
   CHECK(stop_words("cancelled by SIGTERM") == "Stopped by SIGTERM");
   CHECK(stop_words("stopped by ann").empty());
+}
+
+TEST_CASE("of what was asked before a resume only what is open still is told") {
+  trace_writer traces{{.asks = false, .since = wall_time{10}}};
+  std::int64_t now = 0;
+  const auto on = [&](events::body body) {
+    event x;
+    x.at = wall_time{++now};
+    x.body = std::move(body);
+    return traces.on(x);
+  };
+  events::approval_required wanted;
+  wanted.tool = "write";
+  wanted.title = "Writing a";
+  wanted.reason = "it writes";
+  wanted.proposal = {"prop_1"};
+  CHECK(on(wanted).empty());
+  CHECK(on(events::status{"waiting for approval of 1 call"}).empty());
+  events::approval_resolved decided;
+  decided.proposal = wanted.proposal;
+  decided.how = events::proposal_outcome::approved;
+  decided.by = "user";
+  CHECK(on(decided).empty());
+  events::retry again;
+  again.what = events::retry_what::step;
+  again.attempt = 1;
+  again.max_attempts = 3;
+  again.reason = "exit 2";
+  again.delay_ms = 100;
+  CHECK(on(again) == "[RETRY] step: attempt 1 of 3 failed: exit 2\n");
+  wanted.proposal = {"prop_2"};
+  CHECK(on(wanted).empty());
+  CHECK(on(events::status{"waiting for approval of 1 call"}).empty());
+  const std::string line =
+      "[APPROVAL] wanted for write: Writing a (it writes)\n";
+  // Maybe its decision is about to come.
+  CHECK(traces.rest().empty());
+  now = 20;
+  const bool answered = GENERATE(true, false);
+  decided.proposal = wanted.proposal;
+  decided.by = "--approve all";
+  if (answered) CHECK(on(decided).empty());
+  CHECK(on(events::step_start{2, 9}) == (answered ? "" : line));
+  CHECK(on(events::step_start{3, 9}).empty());
 }

@@ -360,17 +360,29 @@ TEST_CASE("a question that is outdated is told where none takes its place") {
     x.body = events::approval_resolved{
         wanted.proposal, wanted.id,    events::proposal_outcome::cancelled,
         "riffle",        stale_reason, {}};
-    CHECK(traces.on(x) ==
-          (asks ? ""
-                : "[TOOL] write: a ✗ denied: it changed since it was shown; it "
-                  "is asked for again\n"));
+    CHECK(traces.on(x).empty());
+    const std::string outdated =
+        "[TOOL] write: a ✗ denied: it changed since it was shown; it is asked "
+        "for again\n";
+    if (GENERATE(true, false)) {
+      wanted.proposal = {"prop_2"};
+      wanted.title = "Writing a";
+      wanted.reason = "asked again: a has changed since it was shown";
+      x.body = wanted;
+      CHECK(traces.on(x).empty());
+      CHECK(traces.rest() ==
+            (asks ? ""
+                  : "[APPROVAL] wanted for write: Writing a (asked again: a "
+                    "has changed since it was shown)\n"));
+      continue;
+    }
     // Then it runs.
     events::tool_call call;
     call.id = wanted.id;
     call.tool = wanted.tool;
     call.arguments = wanted.arguments;
     x.body = call;
-    traces.on(x);
+    CHECK(traces.on(x) == (asks ? "" : outdated));
     events::tool_result end;
     end.id = call.id;
     end.how = outcome::ok;

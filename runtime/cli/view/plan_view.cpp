@@ -33,7 +33,11 @@ bool says(const std::string& of_step, const std::string& of_call) {
 
 plan_view::plan_view(const view_options& options)
     : work_view{options, {}},
-      own_{{options.level, options.color, !options.status, options.asks}} {}
+      own_{{.level = options.level,
+            .color = options.color,
+            .progress = !options.status,
+            .asks = options.asks,
+            .since = options.since}} {}
 
 std::string plan_view::title_of(const events::plan_step_started& x) const {
   const auto& what = x.tool.empty() ? x.instruction : x.tool;

@@ -73,7 +73,7 @@ view_options view_of(const common_options& options, show_options show,
   x.stats = show.stats;
   x.ascii = err.is_terminal() && locale_lacks_utf8();
   x.asks = show.asks;
-  if (x.status) x.since = system_wall_time();
+  x.since = system_wall_time();
   return x;
 }
 

@@ -48,6 +48,7 @@ task_view::task_view(const view_options& options, std::string place,
       folds_{options.status && options.level == verbosity::normal &&
              !place.empty()},
       marked_{marked},
+      opened_{options.since},
       place_{std::move(place)},
       title_{std::move(title)},
       traces_{traces_of(options, folds_, place_.empty())},
@@ -77,7 +78,10 @@ std::string task_view::marked(std::string_view lines) const {
 }
 
 task_view::said task_view::on(const event& x, std::size_t columns) {
-  doing_.on(x);
+  // What was to happen soon then is over, or will be told.
+  const bool of_then = std::holds_alternative<events::retry>(x.body) ||
+                       std::holds_alternative<events::status>(x.body);
+  if (!of_then || x.at >= opened_) doing_.on(x);
   const auto used = marked_ || folds_ ? columns_of(place_) + 1 : 0;
   traces_.set_columns(columns > used ? columns - used : columns);
   const auto* thought = std::get_if<events::llm_reasoning>(&x.body);

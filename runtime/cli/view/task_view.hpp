@@ -122,6 +122,7 @@ class task_view {
   std::string title_;
   const char* sign_ = "▶";
   std::optional<time_point> first_;  ///< it was seen
+  const wall_time opened_;  ///< when somebody began to watch
   std::optional<time_point> since_;  ///< the same of this attempt
   trace_writer traces_;
   reasoning_lines thoughts_;

@@ -35,9 +35,13 @@ std::string trace_writer::on(const events::approval_required& x, wall_time) {
   asked_.insert_or_assign(x.proposal, asked_call{x.tool, x.title, x.arguments,
                                                  spelled(call_name(x))});
   if (options_.asks) return {};
-  wanted_ = tag("APPROVAL") + "wanted for " + safe_line(x.tool, 64) + ": " +
-            safe_line(x.title, longest_reason) + " (" +
-            safe_line(x.reason, longest_reason) + ")\n";
+  auto line = tag("APPROVAL") + "wanted for " + safe_line(x.tool, 64) + ": " +
+              safe_line(x.title, longest_reason) + " (" +
+              safe_line(x.reason, longest_reason) + ")\n";
+  if (before_)
+    old_wanted_.emplace_back(x.proposal, std::move(line));
+  else
+    wanted_ = std::move(line);
   return {};
 }
 
@@ -108,7 +112,12 @@ std::string trace_writer::denial(const events::approval_resolved& x,
   call.arguments = about->arguments;
   const auto label =
       seen ? safe_line(call.tool, 64) : spelled(words_of(call).on({}));
-  return out + end_line(label, rest, {}, true);
+  out += end_line(label, rest, {}, true);
+  if (x.how != events::proposal_outcome::cancelled) return out;
+  // It is told by what takes its place, if that comes.
+  wanted_ = std::move(out);
+  outdated_ = x.id;
+  return {};
 }
 
 /// What was decided about, as it will run, beside the words that say how.

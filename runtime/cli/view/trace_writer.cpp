@@ -74,10 +74,23 @@ std::string trace_writer::on(const event& x) {
   auto before = std::exchange(wanted_, {});
   const auto* decided = std::get_if<events::approval_resolved>(&x.body);
   if (decided && asked_.contains(decided->proposal)) before.clear();
+  // Who asks again says why.
+  const auto* again = std::get_if<events::approval_required>(&x.body);
+  if (again && again->id == outdated_) before.clear();
+  outdated_ = {};
+  if (!before_ && !decided) before.insert(0, still_wanted());
   // What a stop kept from its beginning nobody asks about.
   const auto* ended = std::get_if<events::tool_result>(&x.body);
   if (ended && ended->attempts == 0 && is_stopped(*ended)) before.clear();
   return before + collapsed(x, shown(x));
+}
+
+/// Of what was asked before somebody watched, and nobody has decided since.
+std::string trace_writer::still_wanted() {
+  std::string out;
+  for (const auto& [proposal, line] : std::exchange(old_wanted_, {}))
+    if (asked_.contains(proposal)) out += line;
+  return out;
 }
 
 /// `lines`: of `x`.
@@ -352,7 +365,7 @@ std::string trace_writer::on(const events::retry& x, wall_time) {
          (same   ? " the same way"
           : told ? ""
                  : ": " + safe_line(for_people(x.reason), longest_message)) +
-         "; again in " + short_duration(x.delay_ms) + "\n";
+         (before_ ? "" : "; again in " + short_duration(x.delay_ms)) + "\n";
 }
 
 }  // namespace riffle::cli

@@ -83,6 +83,7 @@ class trace_writer {
     std::string arguments;
     std::string name;
   };
+  std::string still_wanted();
   std::string denial(const events::approval_resolved& x,
                      const asked_call* about, bool seen, bool here);
   [[nodiscard]] std::string call_line(std::string_view tool,
@@ -165,7 +166,10 @@ class trace_writer {
   std::unordered_map<proposal_id, std::string> stand_asked_;
   std::unordered_set<call_id> seen_;  ///< all of them, above, and decided
   std::string wanted_;                ///< said unless it is decided at once
-  std::vector<std::string> plan_;     ///< its steps as they were shown
+  /// The same of questions from before, said with the first event of now.
+  std::vector<std::pair<proposal_id, std::string>> old_wanted_;
+  call_id outdated_;  ///< its question came to nothing, as `wanted_` says
+  std::vector<std::string> plan_;  ///< its steps as they were shown
   std::string failed_;  ///< why what was tried again had failed, the last time
   std::string last_attempt_;  ///< what comes behind that, if it is the last
   std::string told_;          ///< why the last call failed
