@@ -18,11 +18,11 @@ TEST_CASE("the time of a tool counts from when it began to work") {
   asked.proposal = {"p"};
   asked.id = {"c"};
   asked.tool = "bash";
-  asked.title = "Running make";
+  asked.title = "Running: make";
+  asked.arguments = R"({"command":"make"})";
   s.on(asked);
   s.tick(40s);
-  CHECK(s.picture.text().ends_with(
-      "⠋ waiting for approval: Running make — 40.0s\n"));
+  CHECK(s.picture.text().ends_with("⠋ waiting for approval: make — 40.0s\n"));
   s.at(41s);
   events::approval_resolved yes;
   yes.proposal = {"p"};
@@ -75,7 +75,7 @@ TEST_CASE("of a call that waits for a worker a row says so, until it has one") {
   live_stage s{on_terminal(), 80};
   s.on(events::step_start{1, 3});
   s.at(1s);
-  s.on(call("c", "bash", "Running make", "{}"));
+  s.on(call("c", "bash", "Running: make", R"({"command":"make"})"));
   const auto says = [&](const std::string& message) {
     events::tool_progress said;
     said.id = {"c"};
@@ -85,15 +85,75 @@ TEST_CASE("of a call that waits for a worker a row says so, until it has one") {
   };
   says("waits for a free worker");
   s.tick(3s);
-  CHECK(s.picture.text().ends_with(
-      "⠋ Running make (waits for a free worker) — 2.0s\n"));
+  CHECK(
+      s.picture.text().ends_with("⠋ Waiting for a free worker: make — 2.0s\n"));
+  s.columns = 30;
+  s.tick(3500ms);
+  CHECK(s.picture.text().ends_with("⠴ Waiting: make — 2.5s\n"));
+  s.columns = 80;
+  s.on(call("d", "read", "Reading a", R"({"path":"a"})"));
+  says("waits for a free worker");
+  s.tick(3900ms);
+  CHECK(
+      s.picture.text().ends_with("  Waiting for a free worker: make\n"
+                                 "  Reading a\n"));
+  s.on(result("d", "read", 10, "{}"));
+  s.at(4s);
   says("waited 2.0s for a free worker");
-  s.tick(4s);
-  CHECK(s.picture.text().ends_with("⠋ Running make — 1.0s\n"));
+  s.tick(5s);
+  CHECK(s.picture.text().ends_with("⠋ Running: make — 1.0s\n"));
   says("linking");
   says("waited 2.0s for a free worker");  // may come behind what it reports
-  s.tick(5s);
+  s.tick(6s);
   CHECK(s.picture.text().find("(linking)") != std::string::npos);
+}
+
+TEST_CASE("what waits for a person is told before what works, as it is") {
+  activity x;
+  event e;
+  e.at = wall_time{7};
+  events::approval_required asked;
+  asked.proposal = {"p"};
+  asked.id = {"c"};
+  const auto says = [&](const char* tool, const char* title,
+                        const char* arguments) {
+    x = {};
+    e.body = call("d", "bash", "Running: make", "{}");
+    x.on(e);
+    asked.tool = tool;
+    asked.title = title;
+    asked.arguments = arguments;
+    CHECK_FALSE(x.asks_since());
+    e.body = asked;
+    x.on(e);
+    CHECK(x.asks_since() == wall_time{7});
+    return x.doing(50);
+  };
+  CHECK(says("bash", "Running: rm -r x", R"({"command":"rm -r x"})") ==
+        "waiting for approval: rm -r x");
+  CHECK(says("write", "Writing x.md", R"({"path":"x.md"})") ==
+        "waiting for approval: write x.md");
+  CHECK(says("lookup", "Using lookup: T-1", R"({"id":"T-1"})") ==
+        "waiting for approval: lookup T-1");
+  x.cancelling();
+  CHECK_FALSE(x.asks_since());
+  CHECK(x.doing(50).starts_with("cancelling"));
+}
+
+TEST_CASE("what was to come soon before a resume does not come any more") {
+  auto options = on_terminal();
+  options.since = wall_time{2'000'000};
+  live_stage s{options, 80};
+  events::retry again;
+  again.delay_ms = 60'000;
+  for (const auto at : {1s, 3s}) {
+    s.at(at);
+    s.on(events::step_start{1, 3});
+    s.on(again);
+    s.tick(at + 1s);
+    CHECK((s.picture.text().find(" again in 59s") != std::string::npos) ==
+          (at == 3s));
+  }
 }
 
 TEST_CASE("which step it is stays where there is little room") {

@@ -320,7 +320,7 @@ TEST_CASE("what is typed stands below all rows, also of a volley") {
   const auto drawn = bytes(x.tick(start + 1s, {80, 24}));
   CHECK(drawn.find("0/2 done, 1 waits — 1.0s\n> and then") !=
         std::string::npos);
-  CHECK(x.doing(50) == "0/2 done");
+  CHECK(x.doing(50) == "0 of 2 done – starting");
   x.typing("");
   CHECK(bytes(x.tick(start + 2s, {80, 24})).find("and then") ==
         std::string::npos);

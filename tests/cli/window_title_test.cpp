@@ -55,7 +55,7 @@ TEST_CASE("the prompt and a question have a title of the window") {
   REQUIRE(at.read_next("[?] > "));
   // In front of it, so that nobody looks at an old one.
   CHECK(newest_title(at.written().substr(0, at.written().rfind("Run it?")))
-            .starts_with("riffle: waiting for approval: "));
+            .starts_with("riffle: waiting for approval: touch made"));
   at.answer("y");
   REQUIRE(at.read_next("It is done."));
   REQUIRE(at.read_next(at_prompt));

@@ -80,6 +80,8 @@ bool activity::is_writing(std::string_view status) {
 void activity::on(const event& x) {
   const bool goes_on = std::holds_alternative<events::status>(x.body);
   if (!goes_on) writing_ = false;
+  if (const auto* asked = std::get_if<events::approval_required>(&x.body))
+    return on(*asked, x.at);
   std::visit([this](const auto& body) { on(body); }, x.body);
 }
 
@@ -111,7 +113,7 @@ void activity::on(const events::tool_call& x) {
   if (x.status != events::call_status::starting) return;
   auto title = safe_line(exact_text(x.title), longest_message);
   if (title.empty()) title = safe_line(x.tool, longest_message);
-  open_.push_back({x.id, std::move(title), {}, now_});
+  open_.push_back({x.id, std::move(title), {}, now_, waiting_name(x)});
 }
 
 void activity::on(const events::tool_progress& x) {
@@ -132,9 +134,8 @@ void activity::on(const events::tool_result& x) {
   if (open_.empty()) say(std::string{core::waiting_for_model});
 }
 
-void activity::on(const events::approval_required& x) {
-  undecided_.push_back(
-      {x.id, safe_line(exact_text(x.title), longest_message), {}});
+void activity::on(const events::approval_required& x, wall_time at) {
+  undecided_.push_back({x.id, waiting_name(x), at});
 }
 
 void activity::on(const events::approval_resolved& x) {
@@ -195,15 +196,25 @@ std::string activity::said(duration elapsed) const {
 }
 
 std::string activity::doing(std::size_t columns) const {
-  return doing(columns, now_);
+  return cancelling_ || undecided_.empty() ? doing(columns, now_)
+                                           : asks(columns);
+}
+
+std::optional<wall_time> activity::asks_since() const {
+  if (cancelling_ || undecided_.empty()) return std::nullopt;
+  return undecided_.front().asked;
+}
+
+std::string activity::asks(std::size_t columns) const {
+  return fit("waiting for approval: " + undecided_.front().name, columns);
 }
 
 std::string activity::doing(std::size_t columns, duration elapsed) const {
   if (cancelling_)
     return fit("cancelling; Ctrl-C once more stops at once", columns);
   if (!open_.empty()) return tools(columns);
-  if (undecided_.empty()) return fit_waiting(said(elapsed), columns);
-  return fit("waiting for approval: " + undecided_.front().title, columns);
+  return undecided_.empty() ? fit_waiting(said(elapsed), columns)
+                            : asks(columns);
 }
 
 /// Where there is little room the step is what changes, and is read.
@@ -217,23 +228,35 @@ std::string activity::fit_waiting(const std::string& what,
              : fit(std::string_view{step_}.substr(2), columns);
 }
 
+/// One that waits for a worker has not begun what its title says.
+std::string activity::whole_row(const open_call& x) {
+  if (x.progress == core::waits_for_worker)
+    return "Waiting for a free worker: " + x.name;
+  return x.progress.empty() ? x.title : x.title + " (" + x.progress + ")";
+}
+
+std::string activity::row(const open_call& x, std::size_t columns) {
+  if (x.progress != core::waits_for_worker)
+    return in_room(x.title, x.progress, columns);
+  const auto whole = whole_row(x);
+  return columns_of(whole) <= columns ? whole
+                                      : fit("Waiting: " + x.name, columns);
+}
+
 /// All, or the one that works longest: of halves nobody would read any.
 std::string activity::tools(std::size_t columns) const {
   const auto n = open_.size();
   const auto& first = open_.front();
-  if (n == 1) return in_room(first.title, first.progress, columns);
+  if (n == 1) return row(first, columns);
   std::string all = std::to_string(n) + " tools: ";
   for (const auto& x : open_) {
     if (&x != &first) all += " · ";
-    all += x.title;
-    if (!x.progress.empty()) all += " (" + x.progress + ")";
+    all += whole_row(x);
   }
   if (columns_of(all) <= columns) return all;
   const auto others = " and " + std::to_string(n - 1) + " more";
   const auto used = columns_of(others);
-  return fit(in_room(first.title, first.progress,
-                     columns > used ? columns - used : columns) +
-                 others,
+  return fit(row(first, columns > used ? columns - used : columns) + others,
              columns);
 }
 
@@ -291,7 +314,7 @@ std::string activity::lines(duration elapsed, std::size_t columns,
   const auto shown = n < rows ? n : rows - 2;
   for (std::size_t i = 0; i < shown; ++i)
     out.append("\n").append(indent).append(
-        in_room(open_[i].title, open_[i].progress, columns - indent.size()));
+        row(open_[i], columns - indent.size()));
   if (shown < n)
     out.append("\n").append(
         fit("  … " + std::to_string(n - shown) + " more", columns));

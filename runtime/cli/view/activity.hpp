@@ -36,8 +36,11 @@ class activity {
   /// is told from here.
   void seen(duration elapsed) { now_ = elapsed; }
 
-  /// What goes on, without time and tokens, which change all the while.
+  /// What goes on, without time and tokens, which change all the while; before
+  /// all what waits for a person.
   [[nodiscard]] std::string doing(std::size_t columns) const;
+  /// When the first was asked for that waits for a decision.
+  [[nodiscard]] std::optional<wall_time> asks_since() const;
 
   /// "⠙ Running: make (3/10: linking) — 12.3s, ~1.2k tokens", at most
   /// `columns` wide. `elapsed`: since the run is watched; the time of tools
@@ -57,8 +60,14 @@ class activity {
   struct open_call {
     call_id id;
     std::string title;
-    std::string progress;
+    std::string progress{};
     duration began{};
+    std::string name{};  ///< while it waits
+  };
+  struct undecided_call {
+    call_id id;
+    std::string name;
+    wall_time asked;
   };
 
   void on(const events::step_start& x);
@@ -68,7 +77,7 @@ class activity {
   void on(const events::tool_call& x);
   void on(const events::tool_progress& x);
   void on(const events::tool_result& x);
-  void on(const events::approval_required& x);
+  void on(const events::approval_required& x, wall_time at);
   void on(const events::approval_resolved& x);
   void on(const events::usage& x);
   void on(const events::retry& x);
@@ -83,6 +92,9 @@ class activity {
     std::string after;
   };
   [[nodiscard]] std::string doing(std::size_t columns, duration elapsed) const;
+  [[nodiscard]] std::string asks(std::size_t columns) const;
+  [[nodiscard]] static std::string whole_row(const open_call& x);
+  [[nodiscard]] static std::string row(const open_call& x, std::size_t columns);
   void wait(std::string before, duration length, std::string after = {});
   void say(std::string what);
   [[nodiscard]] std::string said(duration elapsed) const;
@@ -97,13 +109,13 @@ class activity {
   std::string doing_ = "starting";
   std::optional<countdown> until_;  ///< behind `doing_`
   duration now_{};
-  std::string step_;                 ///< ", step 2"
-  std::deque<open_call> open_;       ///< in order of their beginning
-  std::deque<open_call> undecided_;  ///< wait for an approval
-  std::uint64_t tokens_ = 0;         ///< that it has written, as it says
-  std::uint64_t bytes_ = 0;          ///< of text since then
-  bool writing_ = false;             ///< the arguments of a call
-  std::optional<duration> spoke_;    ///< the model, which goes on; seen then
+  std::string step_;                      ///< ", step 2"
+  std::deque<open_call> open_;            ///< in order of their beginning
+  std::deque<undecided_call> undecided_;  ///< wait for an approval
+  std::uint64_t tokens_ = 0;              ///< that it has written, as it says
+  std::uint64_t bytes_ = 0;               ///< of text since then
+  bool writing_ = false;                  ///< the arguments of a call
+  std::optional<duration> spoke_;  ///< the model, which goes on; seen then
   bool cancelling_ = false;
 };
 

@@ -115,6 +115,18 @@ std::string call_name(const events::approval_required& x) {
   return safe_line(x.tool, 64) + (text.empty() ? "" : " " + text);
 }
 
+std::string waiting_name(const events::approval_required& x) {
+  const auto name = call_name(x);
+  const bool plain = x.tool == "bash" || x.tool.empty();
+  const auto used = plain ? x.tool.size() + 1 : 0;
+  return name.size() > used ? name.substr(used) : name;
+}
+
+std::string waiting_name(const events::tool_call& x) {
+  return waiting_name(events::approval_required{
+      .tool = x.tool, .title = x.title, .arguments = x.arguments});
+}
+
 std::string result_detail(std::string_view metadata) {
   const auto x = parse_object(metadata);
   if (const auto n = number(x, "matches")) {

@@ -29,6 +29,11 @@ call_words words_of(const riffle::tool_call& x);
 /// "read README.md": the same before a colon, of a call that is asked about.
 std::string call_name(const events::approval_required& x);
 
+/// The same in a row about what goes on; of a command that alone: "rm -r x".
+/// Its title ("Running: rm -r x") would say that it has begun.
+std::string waiting_name(const events::approval_required& x);
+std::string waiting_name(const events::tool_call& x);
+
 /// " (42 lines, 1.3 KB)", " (exit 2, 14 lines)", " (3 items, 1.3 KB)", " → 45
 /// matches", or nothing, from a result's metadata.
 std::string result_detail(std::string_view metadata);

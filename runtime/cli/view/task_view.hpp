@@ -91,6 +91,10 @@ class task_view {
   [[nodiscard]] std::string doing(std::size_t columns) const {
     return doing_.doing(columns);
   }
+  /// When it asked for what waits for a decision.
+  [[nodiscard]] std::optional<wall_time> asks_since() const {
+    return doing_.asks_since();
+  }
   /// Text of the model comes: what has to stand above it.
   std::string before_text() { return keep(traces_.repeated()); }
   [[nodiscard]] std::string withdrawn() const { return traces_.withdrawn(); }
@@ -118,11 +122,11 @@ class task_view {
   const bool verbose_;
   const bool folds_;
   const bool marked_;
+  const wall_time opened_;  ///< when somebody began to watch
   std::string place_;
   std::string title_;
   const char* sign_ = "▶";
   std::optional<time_point> first_;  ///< it was seen
-  const wall_time opened_;  ///< when somebody began to watch
   std::optional<time_point> since_;  ///< the same of this attempt
   trace_writer traces_;
   reasoning_lines thoughts_;

@@ -134,8 +134,36 @@ void work_view::cancelling() {
 
 std::string work_view::doing(std::size_t columns) const {
   if (!layout_.several) return working_.at(0).doing(columns);
-  return fit(std::to_string(done_) + "/" + std::to_string(all_) + " done",
+  if (all_ == 0) return "starting";
+  const auto* told = told_of();
+  if (!cancelling_ && told != nullptr && told->second.asks_since())
+    return told->second.doing(columns);
+  const auto of = " of " + std::to_string(all_);
+  auto out = layout_.together || told == nullptr
+                 ? std::to_string(done_) + of + " done"
+                 : "step " + std::to_string(told->first + 1) + of;
+  if (cancelling_) return fit(out + " – cancelling", columns);
+  if (told == nullptr) return fit(out, columns);
+  out += " – ";
+  const auto used = columns_of(out);
+  return fit(out + told->second.doing(columns > used ? columns - used : 1),
              columns);
+}
+
+/// Whose work the title tells: who asked first, else one whose tools work.
+/// Null: nobody works.
+const work_view::working_task* work_view::told_of() const {
+  const working_task* asks = nullptr;
+  const working_task* busy = nullptr;
+  for (const auto& x : working_) {
+    const auto since = x.second.asks_since();
+    if (since && (asks == nullptr || *since < *asks->second.asks_since()))
+      asks = &x;
+    if (busy == nullptr && x.second.busy()) busy = &x;
+  }
+  if (asks != nullptr) return asks;
+  if (busy != nullptr) return busy;
+  return working_.empty() ? nullptr : &*working_.begin();
 }
 
 std::string work_view::wrapped(std::string lines, std::size_t columns) const {

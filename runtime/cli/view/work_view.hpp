@@ -91,7 +91,8 @@ class work_view {
     typing_ = std::move(line);
   }
 
-  /// What goes on, in a few words.
+  /// What goes on, in a few words: "2 of 5 done – Running: make"; before all
+  /// what waits for a person.
   [[nodiscard]] std::string doing(std::size_t columns) const;
   /// The sum of it beside a question that hides the rows, with so many more
   /// that wait; "" where there is none.
@@ -145,6 +146,8 @@ class work_view {
 
   const work_layout layout_;
   std::map<std::size_t, task_view> working_;
+  using working_task = std::pair<const std::size_t, task_view>;
+  [[nodiscard]] const working_task* told_of() const;
   std::optional<time_point> began_;
   std::string typing_;
   std::size_t all_ = 0;
