@@ -261,6 +261,39 @@ TEST_CASE("golden: a plan that Ctrl-C ends") {
 )");
 }
 
+TEST_CASE("golden: a step whose call was stopped says so once") {
+  stage x{80};
+  x.on(0s, events::plan_started{run_id{plan_id}, 2});
+  x.begin(0s, 1, "build", "", "bash");
+  x.call(0s, "c1", "bash", "Running: make", R"({"command":"make"})");
+  x.view.cancelling();
+  x.tick(1200ms);
+  const error why{errc::cancelled, "run", "stopped by the user"};
+  events::tool_result end;
+  end.id = {"c1"};
+  end.tool = "bash";
+  end.how = outcome::cancelled;
+  end.err =
+      error{errc::cancelled, "run", "the run was cancelled: " + why.message};
+  end.duration_ms = 1300;
+  const bool begun = GENERATE(true, false);
+  CAPTURE(begun);
+  end.attempts = begun ? 1 : 0;
+  x.on(1300ms, end);
+  x.end(1300ms, 1, "build", 1300, run_status::cancelled, why);
+  x.on(1300ms, events::plan_finished{run_status::cancelled, {}, why, 1300});
+  x.show(x.view.hide_status());
+  CHECK(x.picture.text() ==
+        (begun ? R"([PLAN] plan_01m87tmkd7y4t43dve6h175n0s, 2 steps
+[TOOL] bash: make ✗ stopped after 1.3s
+[1/2] ✗ build: bash (1.3s)
+)"
+               : R"([PLAN] plan_01m87tmkd7y4t43dve6h175n0s, 2 steps
+[1/2] ✗ build: bash (1.3s)
+        stopped by the user
+)"));
+}
+
 TEST_CASE("golden: a plan in a file, and one that is told all of") {
   stage file{100, {}};
   CHECK(play(file, [] {}) == R"([PLAN] plan_01m87tmkd7y4t43dve6h175n0s, 3 steps

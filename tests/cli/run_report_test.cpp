@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "messages/event_line.hpp"
+#include "runtime/cli/view/results.hpp"
 #include "runtime/cli/view/run_output.hpp"
 #include "tests/cli/test_console.hpp"
 #include "tests/support/catch.hpp"
@@ -228,4 +229,20 @@ TEST_CASE("once nobody reads, nothing is said on standard error") {
   CHECK_FALSE(nowhere.good());
   CHECK(c.err.text().empty());
   CHECK(output.report().finished());
+}
+
+TEST_CASE("what a volley came to is one line") {
+  volley_sum x;
+  x.done = 1;
+  x.took_ms = 1200;
+  CHECK(sum_text(x) == "1 task: 1 done — 1.2s");
+  x.failed = 2;
+  x.stopped = 3;
+  x.not_run = 4;
+  x.usage.input_tokens = 1200;
+  x.usage.output_tokens = 1;
+  x.usage.cost_usd = 0.045;
+  CHECK(sum_text(x) ==
+        "10 tasks: 1 done, 2 failed, 3 stopped, 4 not run, 1200 tokens in, 1 "
+        "token out, $0.0450 — 1.2s");
 }

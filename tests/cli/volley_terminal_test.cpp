@@ -186,8 +186,9 @@ TEST_CASE("a stopped volley is gone on with as it was begun") {
   riffle.type("\x03");
   CHECK(riffle.finish() == 130);
   CAPTURE(riffle.written());
-  REQUIRE(riffle.written().find("1 of 3 tasks has ended; the others go on") !=
+  REQUIRE(riffle.written().find("\r\n3 tasks: 1 done, 2 stopped, ") !=
           std::string::npos);
+  CHECK(riffle.written().find("of 3 tasks") == std::string::npos);
   const auto hint = riffle.written().find("riffle sessions resume volley_");
   REQUIRE(hint != std::string::npos);
   CHECK((riffle.written().find(" --approve all", hint) != std::string::npos) ==

@@ -179,7 +179,7 @@ TEST_CASE("Ctrl-C ends a volley, and says how to go on") {
     const auto end = volley.wait();
     CHECK(end.status == 130);
     id = volley_of(end.err);
-    CHECK(end.err.find("1 of 3 tasks has ended; the others go on with: riffle "
+    CHECK(end.err.find("2 of 3 tasks have not ended; go on with them: riffle "
                        "sessions resume " +
                        id) != std::string::npos);
   }

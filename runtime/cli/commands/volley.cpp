@@ -136,18 +136,22 @@ void tell_limits(const volley_request& x, const config::config& settings,
   }
 }
 
-/// What was stopped has not ended.
+/// What was stopped has not ended; how much that is stands above, if it is
+/// summed up.
 void tell_how_to_go_on(const watched_volley& x, const volley_output& output,
                        const common_options& options, console& io) {
   if (options.level == verbosity::quiet || output.cancelled() == 0) return;
   const auto all = x.of.tasks().size();
-  const auto ended = output.ended();
+  const auto left = all - output.ended();
   const bool approves =
       x.decides ? x.decides() == approve::all : x.approves_all;
-  io.complain(std::to_string(ended) + " of " + counted(all, "task") +
-              (ended == 1 ? " has" : " have") + " ended; " +
-              (all - ended == 1 ? "the other goes" : "the others go") +
-              " on with: riffle sessions resume " + x.of.id() +
+  const auto what =
+      output.tells_sum()
+          ? std::string{"go on with what has not ended: "}
+          : std::to_string(left) + " of " + counted(all, "task") +
+                (left == 1 ? " has not ended; go on with it: "
+                           : " have not ended; go on with them: ");
+  io.complain(what + "riffle sessions resume " + x.of.id() +
               (approves ? " --approve all" : ""));
 }
 

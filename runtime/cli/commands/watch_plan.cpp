@@ -52,10 +52,14 @@ void tell_failure(const watched_run& x, const plan_report& told,
   if (options.level == verbosity::quiet) {
     if (!cancelled) io.complain(plan + ": " + why->message);
   } else if (cancelled) {
-    io.complain(plan + ": " + why->message +
-                "; go on with the step that was cut by: riffle sessions "
-                "resume " +
-                of.id().value + (x.approves_all ? " --approve all" : ""));
+    // Where a step was cut its line has said why.
+    const bool cut = told.failed_step().has_value();
+    const bool said = cut && options.output != output_kind::jsonl &&
+                      told.failed_step()->err->message == why->message;
+    io.complain((said ? std::string{} : plan + ": " + why->message + "; ") +
+                "go on " + (cut ? "with the step that was cut " : "") +
+                "by: riffle sessions resume " + of.id().value +
+                (x.approves_all ? " --approve all" : ""));
   } else {
     io.complain(plan + ": " + why_failed(told));
     const auto& step = told.failed_step();

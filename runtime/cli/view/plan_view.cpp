@@ -60,6 +60,7 @@ screen_writes plan_view::on(const event& x, time_point now, view_size size) {
     title_ = title_of(*s);
     heading_ = core::status_of(*s);
     told_.clear();
+    stopped_ = false;
     lines = begin(*step_, title_, s->attempt > 1, now, size.columns);
   } else if (const auto* e = std::get_if<events::plan_step_finished>(&x.body)) {
     lines = end_step(*e, size.columns);
@@ -67,8 +68,10 @@ screen_writes plan_view::on(const event& x, time_point now, view_size size) {
              told && told->text == heading_) {
     return {};  // its line has said that
   } else if (auto* open = step_ ? working(*step_) : nullptr) {
-    if (const auto* result = std::get_if<events::tool_result>(&x.body))
+    if (const auto* result = std::get_if<events::tool_result>(&x.body)) {
       told_ = result->err ? result->err->message : std::string{};
+      stopped_ = is_stopped(*result) && !never_began(*result);
+    }
     const auto said = open->on(x, size.columns);
     lines = said.thoughts + said.traces;
   } else {
@@ -89,8 +92,11 @@ std::string plan_view::end_step(const events::plan_step_finished& x,
   end.title = folds ? title_ : safe_line(x.id, longest_id);
   end.took_ms = x.duration_ms;
   // A call that failed has a line of its own, which says why.
-  const bool told = !end.well && x.run.empty() && says(x.err->message, told_) &&
-                    told_.size() <= longest_in_a_row;
+  const bool failed = !end.well && x.run.empty() &&
+                      says(x.err->message, told_) &&
+                      told_.size() <= longest_in_a_row;
+  const bool told =
+      failed || (x.status == events::run_status::cancelled && stopped_);
   if (!end.well && !told) {
     const auto cause = cause_of(*x.err);
     end.why = cause.code == x.err->code ? safe_line(cause.message, longest_why)

@@ -42,6 +42,7 @@ class plan_view : public work_view {
   std::string title_;                ///< of it
   std::string heading_;              ///< of it, as a status says it
   std::string told_;                 ///< why its last call failed
+  bool stopped_ = false;             ///< that was stopped at work
 };
 
 }  // namespace riffle::cli

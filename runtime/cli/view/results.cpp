@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/view/results.hpp"
 
+#include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/people_text.hpp"
+#include "runtime/cli/view/run_stats.hpp"
 #include "runtime/service/volley_record.hpp"
 
 namespace riffle::cli {
@@ -79,7 +81,9 @@ exit_status status_of(const told_result& x) {
 
 std::string result_text(const told_result& x, const std::string& place,
                         const std::string& answer) {
-  auto out = place + " " + safe_line(x.task, longest_title) + "\n";
+  auto out = place.empty()
+                 ? place
+                 : place + " " + safe_line(x.task, longest_title) + "\n";
   if (x.result.status == task_status::completed) {
     out += answer;
   } else {
@@ -93,6 +97,22 @@ std::string result_text(const told_result& x, const std::string& place,
   }
   if (!out.ends_with('\n')) out += '\n';
   return out + "\n";
+}
+
+std::string sum_text(const volley_sum& x) {
+  auto out = counted(x.done + x.failed + x.stopped + x.not_run, "task") + ": " +
+             std::to_string(x.done) + " done";
+  const auto say = [&](std::size_t n, const char* what) {
+    if (n > 0) out += ", " + std::to_string(n) + what;
+  };
+  say(x.failed, " failed");
+  say(x.stopped, " stopped");
+  say(x.not_run, " not run");
+  if (x.usage.input_tokens + x.usage.output_tokens > 0)
+    out += ", " + counted(x.usage.input_tokens, "token") + " in, " +
+           counted(x.usage.output_tokens, "token") + " out";
+  if (x.usage.cost_usd) out += ", " + money_text(*x.usage.cost_usd);
+  return out + " — " + short_duration(x.took_ms);
 }
 
 }  // namespace riffle::cli

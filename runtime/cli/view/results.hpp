@@ -3,6 +3,8 @@
 
 // What `--output json` and `text` say of tasks that have ended. Pure.
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,7 +44,21 @@ exit_status status_of(const told_result& x);
 
 /// The block of one of several tasks on standard output: its place, its task
 /// (cut to a line), and its `answer`, as it goes there, or why there is none.
+/// `place`: empty: the line of its end stands right above it, and is its head.
 std::string result_text(const told_result& x, const std::string& place,
                         const std::string& answer);
+
+/// What a volley came to.
+struct volley_sum {
+  std::size_t done = 0;
+  std::size_t failed = 0;
+  std::size_t stopped = 0;
+  std::size_t not_run = 0;
+  token_usage usage{};  ///< of all runs
+  std::uint64_t took_ms = 0;
+};
+
+/// "3 tasks: 2 done, 1 failed, 120 tokens in, 40 tokens out, $0.0450 — 12.3s"
+std::string sum_text(const volley_sum& x);
 
 }  // namespace riffle::cli

@@ -2,6 +2,7 @@
 #include "runtime/cli/view/volley_output.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <utility>
 
@@ -136,7 +137,7 @@ void volley_output::on_over(const task_result& x, time_point now) {
   ++(ended ? ended_ : cancelled_);
   write(view_.over(x, now, size()));
   tell_without_run(task.told);
-  tell_ended();
+  tell_ended(x.task);
 }
 
 /// Lines of events say nothing of a task that has none.
@@ -149,9 +150,11 @@ void volley_output::tell_without_run(const told_result& x) {
   interject(text);
 }
 
-/// In task order, as far as there is no gap.
-void volley_output::tell_ended() {
+/// In task order, as far as there is no gap. `just`: what ended by now, whose
+/// line stands last.
+void volley_output::tell_ended(std::size_t just) {
   if (options_.output != output_kind::text) return;
+  bool below = view_.stays_on_screen();
   for (; next_told_ < tasks_.size() && tasks_[next_told_].over; ++next_told_) {
     const auto& told = tasks_[next_told_].told;
     const bool went_well = told.result.status == task_status::completed;
@@ -159,8 +162,10 @@ void volley_output::tell_ended() {
     // it ended before anybody watched.
     const bool is_old = tasks_[next_told_].runs.empty() && told.result.run;
     if (!went_well && !is_old && view_.stays_on_screen()) continue;
+    const bool headed = below && next_told_ == just && !is_old;
+    below = false;
     const auto text =
-        result_text(told, view_.place(next_told_),
+        result_text(told, headed ? std::string{} : view_.place(next_told_),
                     view_.whole_answer(told.report.answer(), columns()));
     const bool complains =
         options_.level == verbosity::quiet && !went_well;  // said nowhere else
@@ -175,6 +180,11 @@ void volley_output::finish() {
     for (const auto& x : tasks_) all.push_back(x.told);  // `status` reads them
     out_.write(results_json(all, id_) + "\n");
   }
+  if (tells_sum()) {
+    const auto line = sum_text(sum());
+    interject(use_color(options_, err_) ? "\x1b[2m" + line + "\x1b[0m\n"
+                                        : line + "\n");
+  }
   if (!show_.stats) return;
   run_stats all;
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
@@ -185,6 +195,21 @@ void volley_output::finish() {
     all.add(stats);
   }
   if (tasks_.size() > 1) interject(all.to_text("all tasks"));
+}
+
+volley_sum volley_output::sum() const {
+  volley_sum out;
+  for (const auto& x : tasks_) {
+    switch (x.told.result.status) {
+      case task_status::completed: ++out.done; break;
+      case task_status::failed: ++out.failed; break;
+      case task_status::cancelled: ++out.stopped; break;
+      case task_status::not_run: ++out.not_run; break;
+    }
+    add(out.usage, x.told.report.usage());
+  }
+  out.took_ms = view_.watched_ms(std::chrono::steady_clock::now());
+  return out;
 }
 
 std::optional<error> volley_output::why_none_began() const {

@@ -42,6 +42,11 @@ class volley_output : public work_output {
   /// begin.
   [[nodiscard]] std::size_t ended() const noexcept { return ended_; }
   [[nodiscard]] std::size_t cancelled() const noexcept { return cancelled_; }
+  /// Whether `finish` tells a person of all of them in one line.
+  [[nodiscard]] bool tells_sum() const noexcept {
+    return options_.output == output_kind::text && view_.has_status() &&
+           !show_.stats;
+  }
   /// Why no task had a run, by the first that could not begin; nothing: one
   /// had, or one was not tried.
   [[nodiscard]] std::optional<error> why_none_began() const;
@@ -63,7 +68,8 @@ class volley_output : public work_output {
   void on_over(const task_result& x, time_point now);
   static void count_old(task_state& x);
   void tell_without_run(const told_result& x);
-  void tell_ended();
+  void tell_ended(std::size_t just);
+  [[nodiscard]] volley_sum sum() const;
 
   common_options options_;
   show_options show_;

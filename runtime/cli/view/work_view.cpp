@@ -244,11 +244,11 @@ std::string work_view::beside_question(time_point now, std::size_t more,
   say(more, " more question", " more questions");
   if (layout_.together) say(all_ - done_ - busy, " waits", " wait");
   if (cancelling_) out += ", cancelling";
-  return out + " — " + short_duration(in_ms(now - began_.value_or(now)));
+  return out + " — " + short_duration(watched_ms(now));
 }
 
 std::string work_view::sum(time_point now, std::size_t hidden) const {
-  const auto took = in_ms(now - began_.value_or(now));
+  const auto time = watched_ms(now);
   const bool long_one = all_ > tasks_with_bar;
   std::string out;
   if (long_one) out = bar(done_, all_) + " ";
@@ -260,10 +260,10 @@ std::string work_view::sum(time_point now, std::size_t hidden) const {
   say(hidden, " more runs", " more run");
   if (layout_.together) say(all_ - done_ - working_.size(), " waits", " wait");
   if (cancelling_) out += ", cancelling";
-  out += " — " + short_duration(took);
+  out += " — " + short_duration(time);
   if (long_one && watched_ > 0 && done_ < all_)
     out +=
-        ", about " + short_duration(took * (all_ - done_) / watched_) + " left";
+        ", about " + short_duration(time * (all_ - done_) / watched_) + " left";
   return out;
 }
 

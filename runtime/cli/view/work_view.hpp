@@ -7,6 +7,7 @@
 // above it, and in its layout. Pure: events, time and size in, bytes out.
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -98,6 +99,10 @@ class work_view {
   /// that wait; "" where there is none.
   [[nodiscard]] std::string beside_question(time_point now, std::size_t more,
                                             std::size_t columns) const;
+  /// In ms, since it began to be watched.
+  [[nodiscard]] std::uint64_t watched_ms(time_point now) const {
+    return in_ms(now - began_.value_or(now));
+  }
   /// Where the cursor stands.
   [[nodiscard]] cursor_place cursor() const noexcept {
     return screen_.cursor();
@@ -141,13 +146,13 @@ class work_view {
     return options_.level == verbosity::quiet;
   }
   bool is_pulled(time_point now, view_size size);
+  using working_task = std::pair<const std::size_t, task_view>;
+  [[nodiscard]] const working_task* told_of() const;
   [[nodiscard]] std::string status(time_point now, view_size size) const;
   [[nodiscard]] std::string sum(time_point now, std::size_t hidden) const;
 
   const work_layout layout_;
   std::map<std::size_t, task_view> working_;
-  using working_task = std::pair<const std::size_t, task_view>;
-  [[nodiscard]] const working_task* told_of() const;
   std::optional<time_point> began_;
   std::string typing_;
   std::size_t all_ = 0;
