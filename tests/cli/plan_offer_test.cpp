@@ -200,9 +200,10 @@ TEST_CASE("who does not want to go on begins anew, or never hears of it") {
 TEST_CASE("sessions resume asks at a terminal about the step that was cut") {
   if (!testing::has_terminals()) return testing::skip(testing::no_terminals);
   const place x;
-  terminal_program first{x.folder.path(), {"sessions", "list"}, 200};
+  terminal_program first{
+      x.folder.path(), {"sessions", "list", "--output", "jsonl"}, 200};
   CHECK(first.finish() == 0);
-  const auto at = first.written().find("plan_");
+  const auto at = first.written().find("plan_0");
   REQUIRE(at != std::string::npos);
   const auto id = first.written().substr(at, 31);
   terminal_program next{

@@ -8,6 +8,7 @@
 #include "actors/run/recovery.hpp"
 #include "messages/runtime_note.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
+#include "runtime/service/stopped_plan.hpp"
 #include "runtime/service/stored_request.hpp"
 #include "runtime/service/views.hpp"
 #include "tests/support/catch.hpp"
@@ -137,6 +138,8 @@ TEST_CASE("times are relative, old ones are local dates") {
 
 TEST_CASE("a list shows endings of ids, titles and who was interrupted") {
   CHECK(short_id("ses_01kaqr9v5rmk8t4w3k3f9qz") == "k3f9qz");
+  CHECK(short_id("plan_01m88gg5cqt2mwmrxjv6gbxvh4") == "gbxvh4");
+  CHECK(short_id("volley_01m88gg5cqt2mwmrxjv6gbxvh4") == "gbxvh4");
   CHECK(short_id("notes") == "notes");
   session_summary x;
   x.id = {"ses_01kaqr9v5rmk8t4w3k3f9qz"};
@@ -230,13 +233,13 @@ TEST_CASE("sessions of a volley and of a plan stand together") {
   const std::string about = "3 min ago   completed    1 run    task of ";
   CHECK(summaries_text(all, now, 0) == "plan_1  " + about + "plan_1\n" +      //
                                            "  step    " + about + "step\n" +  //
-                                           "volley_1, 2 sessions\n" +         //
-                                           "  b       " + about + "b\n" +     //
-                                           "  a       " + about + "a\n" +     //
+                                           "volley_1  volley, 2 sessions\n" +
+                                           "  b       " + about + "b\n" +  //
+                                           "  a       " + about + "a\n" +  //
                                            "mine    " + about + "mine\n");
   // Of a plan whose own session is not among them.
   CHECK(summaries_text({all[0]}, now, 0) ==
-        "plan_1, 1 session\n  step    " + about + "step\n");
+        "plan_1  plan, 1 session\n  step    " + about + "step\n");
   CHECK(service::to_json(all[0]).at("plan_id") == "plan_1");
   CHECK(service::to_json(all[4]).at("plan_id") == "plan_1");
   CHECK_FALSE(service::to_json(all[2]).contains("plan_id"));
@@ -245,4 +248,43 @@ TEST_CASE("sessions of a volley and of a plan stand together") {
     for (std::string line; std::getline(lines, line);)
       CHECK(columns_of(line) < columns);
   }
+}
+
+TEST_CASE("a plan and what went on from it are one row") {
+  const auto session = [](const std::string& id, const std::string& run,
+                          const run_id& of_plan, storage::run_state state) {
+    session_summary x;
+    x.id = {id};
+    x.runs = 1;
+    x.last.id = {run};
+    x.last.started = before(180);
+    x.last.state = state;
+    x.last.task = "Plan of 1 step: a";
+    service::stored_request from;
+    from.of_plan = of_plan;
+    x.last.settings = service::to_json(from);
+    return x;
+  };
+  using storage::run_state;
+  const run_id first{"plan_01m88gg5cqt2mwmrxjv6gbxvh4"};
+  const auto next = service::next_plan(first);
+  const auto newest = service::next_plan(next);
+  const auto plan = [&](const run_id& x, run_state state) {
+    return session(x.value, x.value, {}, state);
+  };
+  const auto steps = session("ses_01kaqr9v5rmk8t4w3k3f9qz", "run_1", next,
+                             run_state::cancelled);
+  const std::string row =
+      "  3 min ago   completed    3 runs   Plan of 1 step: a";
+  const std::string below =
+      "\n  k3f9qz  3 min ago   cancelled    1 run    Plan of 1 step: a\n";
+  // Whichever of them stands first.
+  const auto done = plan(newest, run_state::completed);
+  const auto cut = plan(next, run_state::cancelled);
+  const auto begun = plan(first, run_state::cancelled);
+  CHECK(summaries_text({done, steps, cut, begun}, now, 0) ==
+        short_id(newest.value) + row + below);
+  CHECK(summaries_text({steps, begun, done, cut}, now, 0) ==
+        short_id(newest.value) + row + below);
+  CHECK(summaries_text({begun}, now, 0).starts_with("gbxvh4  3 min ago   can"));
 }

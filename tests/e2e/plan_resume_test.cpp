@@ -222,8 +222,19 @@ TEST_CASE("a plan and what goes on from it are deleted together") {
   const stopped_place x;
   x.folder.write("go", "");
   REQUIRE(x.resume().status == 0);
+  // The list shows one row for them, with the ending of the newest.
+  const auto listed = riffle::testing::riffle(x.folder, {"sessions", "list"});
+  CAPTURE(listed.out);
+  const auto at = listed.out.find("Plan of ");
+  REQUIRE(at != std::string::npos);
+  CHECK(listed.out.find("Plan of ", at + 1) == std::string::npos);
+  CHECK(has(listed.out, "  completed    2 runs   Plan of "));
+  const auto line = listed.out.rfind('\n', at) + 1;
+  const auto ending = listed.out.substr(line, 6);
+  CHECK(has(riffle::testing::riffle(x.folder, {"sessions", "show", ending}).out,
+            "Plan of "));
   const auto end =
-      riffle::testing::riffle(x.folder, {"sessions", "delete", x.id});
+      riffle::testing::riffle(x.folder, {"sessions", "delete", ending});
   CAPTURE(end.err);
   CHECK(end.status == 0);
   const auto left = riffle::testing::riffle(

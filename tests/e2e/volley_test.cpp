@@ -235,7 +235,9 @@ TEST_CASE("a volley that is killed is finished by resume") {
   std::ranges::sort(effects);
   CHECK(effects == words{"task0", "task1", "task2", "task3"});  // each once
   const auto listed = run(folder, {"sessions", "list"});
-  CHECK(listed.out.starts_with(id + ", 4 sessions\n  "));
+  const auto ending = id.substr(id.size() - 6);
+  CHECK(listed.out.starts_with(ending + "  volley, 4 sessions\n  "));
+  CHECK(run(folder, {"sessions", "show", ending}).out.starts_with(id + ", "));
   const auto objects =
       json::parse(run(folder, {"sessions", "list", "--output", "json"}).out);
   CHECK(objects.at(0).at("volley_id") == id);

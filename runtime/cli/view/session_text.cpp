@@ -6,7 +6,6 @@
 #include <cctype>
 #include <cstdlib>
 #include <ctime>
-#include <map>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -171,7 +170,9 @@ void append_message(std::string& out, const known_calls& all,
 std::string short_id(const std::string& id) {
   constexpr std::size_t shown = 6;
   constexpr std::size_t least = 20;
-  const bool made = id.starts_with("ses_") && id.size() > least;
+  const auto is = [&](const char* kind) { return id.starts_with(kind); };
+  const bool made =
+      id.size() > least && (is("ses_") || is("plan_") || is("volley_"));
   return made ? id.substr(id.size() - shown) : id;
 }
 
@@ -198,71 +199,6 @@ std::string local_time(wall_time x) {
   std::array<char, 24> text{};
   return {text.data(),
           std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M", &local)};
-}
-
-namespace {
-
-/// Of the volley or plan that the session belongs to; empty: none.
-std::string group_of(const session_summary& x) {
-  if (x.runs == 0) return {};
-  auto volley = volley_of(x.last);
-  return volley.empty() ? plan_of(x.last) : volley;
-}
-
-std::string head_of(const std::string& group, std::size_t sessions,
-                    std::size_t columns) {
-  auto out = safe_line(group, 64) + ", " + std::to_string(sessions) +
-             (sessions == 1 ? " session" : " sessions");
-  return (columns > 1 ? fit(out, columns - 1) : out) + "\n";
-}
-
-}  // namespace
-
-std::string summaries_text(const std::vector<session_summary>& all,
-                           wall_time now, std::size_t columns,
-                           const std::string& here,
-                           const asking_sessions& asking) {
-  constexpr std::string_view indent = "  ";
-  std::map<std::string, std::vector<const session_summary*>> groups;
-  for (const auto& x : all) groups[group_of(x)].push_back(&x);
-  const auto row = [&](const session_summary& x, std::size_t room,
-                       bool inside) {
-    return summary_text(x, now, room, here, inside, asking.contains(x.id));
-  };
-  std::string out;
-  for (const auto& x : all) {
-    const auto group = group_of(x);
-    if (group.empty()) {
-      out += row(x, columns, false);
-      continue;
-    }
-    const auto members = std::exchange(groups[group], {});
-    if (members.empty()) continue;  // they stand where the newest of them does
-    const auto own = std::ranges::find_if(
-        members, [&](const auto* y) { return y->id.value == group; });
-    out += own == members.end() ? head_of(group, members.size(), columns)
-                                : row(**own, columns, false);
-    const auto room = columns > indent.size() ? columns - indent.size() : 0;
-    for (const auto* y : members)
-      if (y->id.value != group) out.append(indent).append(row(*y, room, true));
-  }
-  return out;
-}
-
-std::string summaries_by_folder(const std::vector<session_summary>& all,
-                                wall_time now, std::size_t columns,
-                                const std::string& here,
-                                const asking_sessions& asking) {
-  auto sorted = all;
-  const auto others =
-      std::ranges::stable_partition(sorted, [&](const session_summary& x) {
-        return x.runs == 0 || folder_of(x.last) == here;
-      });
-  const std::vector<session_summary> elsewhere{others.begin(), others.end()};
-  sorted.erase(others.begin(), sorted.end());
-  auto out = summaries_text(sorted, now, columns, here, asking);
-  if (!out.empty() && !elsewhere.empty()) out += "Of other folders:\n";
-  return out + summaries_text(elsewhere, now, columns, here, asking);
 }
 
 std::string short_place(const std::string& folder, const std::string& home) {
@@ -307,7 +243,7 @@ std::string summary_text(const session_summary& x, wall_time now,
   auto title =
       safe_line(x.title.empty() ? x.last.task : x.title, longest_title);
   if (const auto volley = volley_of(x.last); !volley.empty() && !in_group)
-    title += " [" + safe_line(volley, 64) + "]";
+    title += " [volley " + safe_line(short_id(volley), 64) + "]";
   const auto place = place_of(x, here);
   if (columns < 2) return out + title + place + "\n";
   const auto used = columns_of(out) + columns_of(place) + 1;

@@ -34,7 +34,8 @@ std::string summary_text(const session_summary& x, wall_time now,
                          bool in_group = false, bool asks = false);
 
 /// All of them; those of a volley or of a plan stand together below its id, or
-/// below the plan's own session, where the newest of them would.
+/// below the plan's own session, where the newest of them would. A plan that was
+/// stopped and what went on from it have one row: the newest, with all runs.
 std::string summaries_text(const std::vector<session_summary>& all,
                            wall_time now, std::size_t columns,
                            const std::string& here = {},
