@@ -122,8 +122,8 @@ bool is_nobody(std::string_view by) {
 
 std::string denial_for_people(std::string_view why, std::string_view by) {
   if (why == nobody_there) return "nobody is there to decide";
-  if (why == not_allowed)
-    return by.starts_with("/") ? std::string{by} : "--approve none";
+  // By an option or a command: where it is read nobody knows which.
+  if (why == not_allowed) return "this run approves no calls";
   if (why == expired) return "nobody decided in time";
   if (why == stale_reason)
     return "it changed since it was shown; it is asked for again";

@@ -56,7 +56,7 @@ std::string denial_text(const storage::decision_record& x);
 
 /// The same, or the reason alone, for the person who watches, who may be the
 /// one that decided: "rule `rm *` of tools.bash", "you said no: use a copy",
-/// "/approve none". `by`: who decided, where it is known apart.
+/// "this run approves no calls". `by`: who decided, where it is known apart.
 std::string denial_for_people(std::string_view why, std::string_view by = {});
 
 /// What the model, and nobody else, is told behind that: how to go on. The

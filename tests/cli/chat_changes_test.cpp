@@ -250,6 +250,8 @@ TEST_CASE("who decides is changed within a conversation, and seen") {
   ask(at, "/approve none", "calls that need your approval are denied");
   REQUIRE(at.read_next("(approves none) > "));
   at.type("first\r");
+  // Nobody gave an option.
+  REQUIRE(at.read_next("✗ denied: this run approves no calls"));
   REQUIRE(at.read_next("You said: first"));
   CHECK(here.text_of("made").empty());
   ask(at, "/approve all", "calls run without a question");
@@ -284,8 +286,8 @@ TEST_CASE("who decides is changed beside a question, which that answers") {
     ask(at, "first", "[?] > ");
     at.type("/approve none\r");
     REQUIRE(at.read_next("calls that need your approval are denied"));
-    REQUIRE(at.read_next("✗ denied: /approve none"));
-    REQUIRE(at.read_next("✗ denied: /approve none"));
+    REQUIRE(at.read_next("✗ denied: this run approves no calls"));
+    REQUIRE(at.read_next("✗ denied: this run approves no calls"));
     CHECK(at.written().find("Denied, /approve none") == std::string::npos);
     REQUIRE(at.read_next("You said: first"));
     CHECK(here.text_of("made").empty());

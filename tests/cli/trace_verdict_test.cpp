@@ -335,7 +335,8 @@ TEST_CASE("however a call is denied, one line of one shape says why") {
   CHECK(says("user", "use a copy") == "you said no: use a copy\n");
   CHECK(says("ann", "not today") == "ann said no: not today\n");
   CHECK(says("policy", nobody_there) == "nobody is there to decide\n");
-  CHECK(says("policy", not_allowed) == "--approve none\n");
+  CHECK(says("policy", not_allowed) == "this run approves no calls\n");
+  CHECK(says("/approve none", not_allowed) == "this run approves no calls\n");
   CHECK(says("policy", kept_back_by_rule("bash", "rm *")) ==
         "rule `rm *` of tools.bash\n");
   CHECK(says("policy", kept_back_by_rule("bash")) ==
