@@ -306,6 +306,16 @@ std::optional<read_command> as_read_command(
   return {};
 }
 
+bool only_reads(std::string_view line, const std::vector<std::string>& list) {
+  const auto reads = [&](std::string_view command) {
+    return command == "cd" || command.starts_with("cd ") ||
+           as_read_command(command, list);
+  };
+  const auto all = joined_commands(line);
+  if (all.empty()) return as_read_command(line, list).has_value();
+  return std::ranges::all_of(all, [&](const auto& x) { return reads(x.text); });
+}
+
 bool is_read_entry(std::string_view entry) {
   const auto words = sure_words(entry);
   return words && words->front().find('/') == std::string::npos;

@@ -34,6 +34,11 @@ struct read_command {
 std::optional<read_command> as_read_command(
     std::string_view line, const std::vector<std::string>& list);
 
+/// Whether the line is such commands alone, joined by `|`, `&&`, `||` or `;`,
+/// or goes to a folder between them. By its text: for who tells what a command
+/// can have done, not for who lets it run.
+bool only_reads(std::string_view line, const std::vector<std::string>& list);
+
 /// Whether an entry can ever match: plain words, one command.
 bool is_read_entry(std::string_view entry);
 

@@ -10,8 +10,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "actors/core/read_command.hpp"
 #include "messages/event_line.hpp"
 #include "runtime/base/text.hpp"
+#include "runtime/config/config.hpp"
 
 namespace riffle::service {
 
@@ -105,12 +107,18 @@ bool may_change_more(const storage::call_record& x) {
   static const std::unordered_set<std::string_view> harmless{
       "manage_plan", "seek_approval", "complete"};
   return x.call.eff == effect::mutating && x.attempt > 0 &&
-         !harmless.contains(x.call.tool) &&
+         !harmless.contains(x.call.tool) && !only_looks(x.call.tool, x.call.arguments) &&
          (!changes_files(x.call.tool) || x.how == outcome::interrupted ||
           x.how == outcome::timed_out);
 }
 
 }  // namespace
+
+bool only_looks(std::string_view tool, const std::string& arguments) {
+  static const auto reads = config::with_tool_defaults("bash", {}).read_only;
+  return tool == "bash" &&
+         core::only_reads(text_in(object_of(arguments), "command"), reads);
+}
 
 expected<session_changes> changes_of(storage::event_log& log,
                                      const storage::session_snapshot& x) {

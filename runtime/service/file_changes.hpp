@@ -6,6 +6,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -14,6 +15,10 @@
 #include "runtime/storage/journal.hpp"
 
 namespace riffle::service {
+
+/// `git log | head`: a person may have been asked about such a call, but all
+/// that it does is look.
+bool only_looks(std::string_view tool, const std::string& arguments);
 
 /// Reads the logs of its runs.
 expected<session_changes> changes_of(storage::event_log& log,

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a call writes is told once: as progress, or below its end.
+#include <nlohmann/json.hpp>
+
 #include "tests/cli/told_run.hpp"
 #include "tests/support/catch.hpp"
 
@@ -154,9 +156,41 @@ TEST_CASE("of a command that did something its last line is shown") {
   on(call);
   CHECK(on(end) == "[TOOL] bash: make — 0.1s\n");
   call.eff = effect::mutating;
+  for (const auto* line : {"git log | head -5", "cd a && cat b", "cat ../b"}) {
+    call.arguments = nlohmann::json{{"command", line}}.dump();
+    end.metadata = R"({"lines":3,"bytes":40,"exit_code":0})";
+    on(call);
+    CHECK(on(end) ==
+          "[TOOL] bash: " + std::string{line} + " (3 lines, 40 B) — 0.1s\n");
+  }
+  end.metadata.clear();
   call.tool = "own";
   on(call);
   CHECK(on(end).find('x') == std::string::npos);
+}
+
+TEST_CASE("a search that found nothing has not failed for a person") {
+  told_run on;
+  const auto says = [&](const std::string& line, const std::string& metadata) {
+    auto call = made_call("bash", nlohmann::json{{"command", line}}.dump());
+    on(call);
+    auto x = its_end(outcome::failed, 100);
+    x.err = error{errc::tool_execution_error, "bash", "exit status 1"};
+    x.output = "exit status 1";
+    x.metadata = metadata;
+    const auto text = on(x);
+    const auto begin = "[TOOL] bash: " + line;
+    REQUIRE(text.starts_with(begin));
+    return text.substr(begin.size(), text.find(" — ") - begin.size());
+  };
+  const std::string none = R"({"lines":0,"bytes":0,"exit_code":1})";
+  CHECK(says("grep -rn x src", none) == " → no matches");
+  CHECK(says("cat a | rg x", none) == " → no matches");
+  for (const auto* line :
+       {"cat a && grep x b", "grep x a | head", "test -e a", "grep x $(b)"})
+    CHECK(says(line, none).starts_with(" (exit 1"));
+  CHECK(says("grep x a", R"({"lines":1,"bytes":9,"exit_code":2})")
+            .starts_with(" (exit 2"));
 }
 
 TEST_CASE("what the line of a command says stands below it no second time") {

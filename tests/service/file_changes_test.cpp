@@ -22,6 +22,7 @@ struct call {
   outcome how = outcome::ok;
   effect eff = effect::mutating;
   std::string node{};
+  std::string command{};
 };
 
 struct written_log {
@@ -52,7 +53,9 @@ struct written_log {
       kept.call.tool = x.tool;
       kept.call.title = "Doing " + x.id;
       kept.call.eff = x.eff;
-      kept.call.arguments = R"({"path": "raw )" + x.id + R"("})";
+      kept.call.arguments = x.command.empty()
+                                ? R"({"path": "raw )" + x.id + R"("})"
+                                : nlohmann::json{{"command", x.command}}.dump();
       kept.run = {run};
       kept.attempt = 1;
       kept.stage = storage::call_stage::settled;
@@ -113,6 +116,27 @@ TEST_CASE("the log tells which calls changed which files") {
   CHECK(all->others == std::vector<other_call>{{{"r1"}, "bash", "Doing c3"},
                                                {{"r2"}, "write", "Doing c7"},
                                                {{"r2"}, "other", "Doing c8"}});
+}
+
+TEST_CASE("commands that only read, joined or not, have changed nothing") {
+  written_log x;
+  const auto bash = [](const std::string& command) {
+    return call{.id = command, .tool = "bash", .command = command};
+  };
+  x.add("r1", {bash("git log | head -5"), bash("cat a && head b; ls"),
+               bash("cat ../a"), bash("cd src && grep -rn x . 2>&1 | wc -l"),
+               bash("cat a > b"), bash("cat a | tee b"), bash("sort -o a a"),
+               bash("git log; make"), bash("cat $(make)")});
+  const auto session = x.journal->load_session({"s"});
+  REQUIRE(session);
+  const auto all = changes_of(*x.journal, *session);
+  REQUIRE(all);
+  std::vector<std::string> titles;
+  for (const auto& one : all->others) titles.push_back(one.title);
+  CHECK(titles ==
+        std::vector<std::string>{"Doing cat a > b", "Doing cat a | tee b",
+                                 "Doing sort -o a a", "Doing git log; make",
+                                 "Doing cat $(make)"});
 }
 
 TEST_CASE("what was taken back is kept as a value, run by run") {

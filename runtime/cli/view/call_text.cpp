@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <optional>
+#include <ranges>
 
 #include <nlohmann/json.hpp>
 
+#include "actors/core/plain_command.hpp"
 #include "actors/core/writing_notice.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
@@ -157,6 +159,27 @@ std::string result_node(std::string_view metadata) {
   const auto found = x.find("node");
   return found != x.end() && found->is_string() ? found->get<std::string>()
                                                 : std::string{};
+}
+
+bool is_search(std::string_view tool, std::string_view arguments) {
+  if (tool != "bash") return false;
+  const auto given = parse_object(arguments);
+  const auto found = given.find("command");
+  if (found == given.end() || !found->is_string()) return false;
+  const auto line = found->get<std::string>();
+  auto all = core::joined_commands(line);
+  if (all.empty())
+    if (const auto plain = core::plain_command(line)) all.push_back({*plain});
+  // Else the status may be that of another command.
+  const bool one = std::ranges::all_of(all | std::views::drop(1),
+                                       &core::joined_command::piped);
+  const std::string_view last = all.empty() ? "" : all.back().text;
+  return one && (last.starts_with("grep ") || last.starts_with("rg "));
+}
+
+bool found_nothing(std::string_view metadata) {
+  const auto x = parse_object(metadata);
+  return number(x, "exit_code") == 1 && number(x, "bytes") == 0;
 }
 
 bool has_exit_code(std::string_view metadata) {

@@ -45,6 +45,13 @@ std::string result_node(std::string_view metadata);
 /// it.
 bool has_exit_code(std::string_view metadata);
 
+/// Whether a command ends with a search, whose status says that it found
+/// nothing: `cat a | grep b`.
+bool is_search(std::string_view tool, std::string_view arguments);
+
+/// The same of how such a one ended.
+bool found_nothing(std::string_view metadata);
+
 /// What a call changed, as a unified diff; empty if the metadata has none.
 std::string result_diff(std::string_view metadata);
 

@@ -18,6 +18,7 @@
 #include "runtime/cli/view/json_text.hpp"
 #include "runtime/cli/view/people_text.hpp"
 #include "runtime/cli/view/plan_text.hpp"
+#include "runtime/service/file_changes.hpp"
 
 namespace riffle::cli {
 
@@ -206,7 +207,9 @@ std::string trace_writer::on(const events::tool_call& x, wall_time at) {
   open_.insert_or_assign(
       x.id, open_call{std::move(words), std::move(label), at, !x.node.empty(),
                       x.title.empty() ? "Using " + x.tool : x.title, seen,
-                      x.tool == "bash" && x.eff != effect::read_only});
+                      x.tool == "bash" && x.eff != effect::read_only &&
+                          !service::only_looks(x.tool, x.arguments),
+                      is_search(x.tool, x.arguments)});
   if (x.status == events::call_status::not_started) std::swap(wanted_, out);
   return out;
 }
@@ -274,9 +277,12 @@ std::string trace_writer::on(const events::tool_result& x, wall_time) {
   if (unbegun && !told && !verbose()) ++not_begun_;
   if (told || silent || (unbegun && !verbose())) return {};
   const bool exited = x.how == outcome::failed && has_exit_code(x.metadata);
+  const bool nothing =
+      exited && call && call.mapped().searches && found_nothing(x.metadata);
   const auto waits = open_proposal(x);
   const auto rest =
-      good || exited ? result_detail(x.metadata)
+      nothing          ? " → no matches"
+      : good || exited ? result_detail(x.metadata)
       : !waits.empty()
           ? " waits for approval" + (verbose() ? " (" + waits + ")" : "")
       : unbegun ? std::string{" ✗ not begun"}
@@ -290,7 +296,8 @@ std::string trace_writer::on(const events::tool_result& x, wall_time) {
   const auto time =
       untimed ? std::string{}
               : (stopped ? " after " : " — ") + short_duration(x.duration_ms);
-  const auto out = end_line(label, rest, time, !good && waits.empty());
+  const bool bad = !good && !nothing && waits.empty();
+  const auto out = end_line(label, rest, time, bad);
   const auto about = call ? call.mapped() : open_call{};
   return out + (verbose() ? written(about, x) : last_words(about, x));
 }

@@ -103,6 +103,7 @@ class trace_writer {
     std::string title{};
     bool seen = false;               ///< a question has shown what it changes
     bool acts = false;               ///< a command that does not only read
+    bool searches = false;           ///< see `is_search`
     std::deque<std::string> told{};  ///< the last lines of its output, as shown
   };
   static void remember(open_call& call, std::string_view line);
