@@ -5,6 +5,8 @@
 #include <array>
 #include <utility>
 
+#include "messages/utf8.hpp"
+
 namespace riffle::core {
 
 namespace {
@@ -21,6 +23,33 @@ bool is_control(char c) {
 
 bool is_in(std::string_view set, char c) {
   return set.find(c) != std::string_view::npos;
+}
+
+/// A person takes it for a blank, or does not see it: a shell, for a part of a
+/// word.
+bool looks_blank(char32_t code) {
+  using span = std::pair<char32_t, char32_t>;
+  constexpr std::array all{
+      span{0x80, 0xA0},     span{0xAD, 0xAD},       span{0x34F, 0x34F},
+      span{0x61C, 0x61C},   span{0x115F, 0x1160},   span{0x1680, 0x1680},
+      span{0x17B4, 0x17B5}, span{0x180B, 0x180F},   span{0x2000, 0x200F},
+      span{0x2028, 0x202F}, span{0x205F, 0x206F},   span{0x2800, 0x2800},
+      span{0x3000, 0x3000}, span{0x3164, 0x3164},   span{0xFEFF, 0xFEFF},
+      span{0xFFA0, 0xFFA0}, span{0xE0000, 0xE0FFF},
+  };
+  return std::ranges::any_of(
+      all, [&](const span& x) { return x.first <= code && code <= x.second; });
+}
+
+/// Also in quotes: the words that are shown would be others than those that
+/// run.
+bool has_false_blank(std::string_view line) {
+  while (!line.empty()) {
+    const auto x = first_character(line);
+    if (x.valid && looks_blank(x.code)) return true;
+    line.remove_prefix(x.size);
+  }
+  return false;
 }
 
 /// Walks over a line word by word.
@@ -142,6 +171,7 @@ std::string without_assignments(const std::string& x) {
 }  // namespace
 
 std::optional<std::string> plain_command(std::string_view line) {
+  if (has_false_blank(line)) return std::nullopt;
   words all{line};
   std::string out;
   for (auto word = all.next(); !word.empty(); word = all.next()) {

@@ -16,7 +16,8 @@ namespace riffle::core {
 /// by one blank, quotes taken away where a word needs none and written as
 /// '…' where it holds a blank or is empty. Nothing for all else: operators
 /// (; & | < > and newlines), expansions ($, `, ~, * ? [ {), escapes, history
-/// (!), comments, assignments in front, control characters, open quotes.
+/// (!), comments, assignments in front, control characters, open quotes, and
+/// what only looks like a blank, or like nothing (U+00A0, U+200B).
 std::optional<std::string> plain_command(std::string_view line);
 
 /// One of a line of several.

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "actors/core/always_scope.hpp"
+#include "actors/core/read_command.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace riffle;
@@ -80,6 +81,25 @@ const char* const hostile[] = {
     "git log -ox | head",
     "cat 'a | head",
     "cat a # | head",
+    // These look like blanks, or like nothing, and are none to a shell.
+    "cat\u00a0a | head",
+    "cat a\u00a0| head",
+    "cat a |\u00a0head",
+    "cat a | head\u00a0-5",
+    "cat a;\u200bhead b",
+    "cat a | he\u200bad",
+    "cat a\u200b | head",
+    "cat a\u200b; head b",
+    "cat a\u2003b | head",
+    "cat a\u3000b && head c",
+    "cat a\u2800b || head c",
+    "cat a\u2028head b; cat c",
+    "cat a\u0085head b; cat c",
+    "cat a\u202e | head",
+    "cat 'a\u00a0b' | head",
+    "cat \"a\ufeff\" | head",
+    "git log\u00a0-3 | head",
+    "cat a 2>&1\u00a0| head",
 };
 
 }  // namespace
@@ -145,6 +165,22 @@ TEST_CASE("a joined pattern covers its commands, and no line with others") {
   CHECK_FALSE(always_matches("cat *", command("cat x; cat y")));
   // Nor is what a file's rules name a line of commands.
   CHECK_FALSE(always_matches("cat * | head *", {.text = "cat x"}));
+}
+
+TEST_CASE("what only looks like a blank makes no read") {
+  const std::vector<std::string> list{"cat", "ls", "git log"};
+  REQUIRE(core::as_read_command("git log --oneline", list));
+  REQUIRE(core::only_reads("cat a | cat", list));
+  for (const std::string x : {"\u0085", "\u00a0", "\u2003", "\u200b", "\u2028",
+                              "\u202e", "\u2800", "\u3000", "\ufeff"})
+    for (const auto& line : {"cat" + x + "a", "cat a" + x + "b", "cat a" + x,
+                             "c" + x + "at a", "ls " + x, "cat 'a" + x + "b'",
+                             "git" + x + "log", "git log" + x + "--oneline"}) {
+      CAPTURE(line);
+      CHECK_FALSE(core::as_read_command(line, list));
+      CHECK_FALSE(core::only_reads(line + " | cat", list));
+      CHECK_FALSE(core::only_reads("cat a; " + line, list));
+    }
 }
 
 TEST_CASE("a joined pattern is told as what it covers") {

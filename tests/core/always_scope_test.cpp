@@ -273,7 +273,8 @@ TEST_CASE("a pattern matches as a rule does, and never in doubt") {
   for (const auto* text :
        {"git statusx", "git push", "git status; rm x", "git status $(rm x)",
         "git status > f", "git status && rm x", "git status `rm x`",
-        "git status --ext-diff", ""}) {
+        "git status --ext-diff", "git status\u00a0-s", "git\u00a0status",
+        "git status x\u200b", "git status\u2003x", "git status\u3000", ""}) {
     CAPTURE(text);
     CHECK_FALSE(always_matches(git, command(text)));
   }
