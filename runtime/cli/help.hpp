@@ -146,7 +146,7 @@ inline constexpr auto proposals = R"(Examples:
   riffle proposals list
   riffle proposals show prop_01j9
   riffle proposals approve prop_01j9
-  riffle proposals deny prop_01j9 --reason "Use a branch."
+  riffle proposals deny prop_01j9 "Use a branch."
   riffle proposals edit prop_01j9 --arguments '{"command": "make -n"}'
   riffle proposals approve prop_01j9 --always pattern
   riffle proposals approve prop_01j9 --always pattern --kept

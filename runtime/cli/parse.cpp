@@ -67,8 +67,8 @@ void refuse_empty(CLI::App& command) {
                                                        : "";
                                  },
                                  ""};
-  constexpr std::array<std::string_view, 5> told = {"context", "reason", "set",
-                                                    "TASK", "COMMAND"};
+  constexpr std::array<std::string_view, 6> told = {
+      "context", "reason", "REASON", "set", "TASK", "COMMAND"};
   for (auto* x : command.get_options())
     if (std::ranges::find(told, x->get_single_name()) == told.end())
       x->check(not_empty);

@@ -152,9 +152,12 @@ void parser::add_proposals() {
       add("list", "What waits for a decision, oldest first", what::list);
   add("show", "All of one proposal: what would be done", what::show);
   add_always(*add("approve", "Let it be done", what::approve));
-  add("deny", "Do not let it be done", what::deny)
-      ->add_option("--reason", proposals.reason, "Why; the model is told")
-      ->type_name("TEXT");
+  auto* deny = add("deny", "Do not let it be done", what::deny);
+  auto* why =
+      deny->add_option("REASON", proposals.reason, "Why; the model is told");
+  deny->add_option("--reason", proposals.reason, "The same")
+      ->type_name("TEXT")
+      ->excludes(why);
   add_proposal_filters(
       *list,
       *add("always", "What was approved for further calls too", what::always));

@@ -197,6 +197,8 @@ TEST_CASE("proposals are listed, shown and decided") {
   const auto no = read({"proposals", "deny", "p3", "--reason", "too risky"});
   CHECK(no.action == what::deny);
   CHECK(no.reason == "too risky");
+  CHECK(read({"proposals", "deny", "p3", "too risky"}).reason == "too risky");
+  CHECK(has(refused({"proposals", "deny", "p", "a", "--reason", "b"}), "REAS"));
   const auto edit = read({"proposals", "edit", "p4", "--arguments", "{}"});
   CHECK(edit.action == what::edit);
   CHECK(edit.arguments == "{}");

@@ -57,8 +57,8 @@ std::vector<std::string> with_arguments(std::vector<std::string> words,
 }
 
 void check_values(const command_node& of, std::vector<std::string> words) {
-  const std::set<std::string> told{"--context", "--reason", "--set", "TASK",
-                                   "COMMAND"};
+  const std::set<std::string> told{"--context", "--reason", "REASON",
+                                   "--set",     "TASK",     "COMMAND"};
   const auto none = of.arguments.size();
   for (std::size_t i = 0; i < none; ++i) {
     if (told.contains(of.arguments[i].names.front())) continue;
