@@ -2,6 +2,7 @@
 #include "runtime/config/reader.hpp"
 
 #include <algorithm>
+#include <array>
 #include <system_error>
 #include <tuple>
 #include <utility>
@@ -27,12 +28,47 @@ std::string_view hint(std::string_view key) {
   return {};
 }
 
+/// Of keys that are written at the top of a file, or behind another table, the
+/// table that has them.
+std::string_view table_of(std::string_view key) {
+  using row = std::pair<std::string_view, std::string_view>;
+  constexpr std::array all{
+      row{"data_dir", "runtime"},
+      row{"threads", "runtime"},
+      row{"durability", "runtime"},
+      row{"log", "runtime"},
+      row{"model", "agents.default"},
+      row{"system_prompt", "agents.default"},
+      row{"context_files", "agents.default"},
+      row{"max_steps", "agents.default"},
+      row{"budget", "agents.default"},
+      row{"provider", "models.default"},
+      row{"base_url", "models.default"},
+      row{"api_key_env", "models.default"},
+      row{"approval", "tools"},
+      row{"workspace", "tools"},
+      row{"expire_after", "approvals"},
+      row{"listen", "server"},
+      row{"token_env", "server"},
+  };
+  const auto* found = std::ranges::find(all, key, &row::first);
+  return found == all.end() ? std::string_view{} : found->second;
+}
+
+/// `beside`: the table that it stands in.
 std::string unknown_key(const std::string& prefix, const std::string& key,
-                        const std::vector<std::string>& known) {
+                        const std::vector<std::string>& known,
+                        const value& beside) {
   auto out = prefix + key_text(key) + ": unknown key";
   if (const auto text = hint(key); !text.empty()) {
     return out.append("; ").append(text);
   }
+  // Of a provider it is that one's name, else a whole PROVIDER/MODEL.
+  const bool named = key == "model" && beside.find("provider") != nullptr;
+  if (const std::string place{named ? "models.default" : table_of(key)};
+      !place.empty())
+    return out + "; did you mean " + place + "." + key + ", in the table [" +
+           place + "]?";
   if (const auto near = nearest(key, known); !near.empty()) {
     return out + "; did you mean \"" + near + "\"?";
   }
@@ -160,11 +196,11 @@ void reader::report_unknown(const level& here) {
   for (const auto& x : here.table->items) {
     if (has(here.keys, x.key) || has(here.names, x.key)) continue;
     // Only tables that users name stand here.
-    const auto problem = here.keys.empty()
-                             ? here.prefix + key_text(x.key) +
-                                   ": must be a table, not " +
-                                   std::string{describe(x.type)}
-                             : unknown_key(here.prefix, x.key, here.keys);
+    const auto problem =
+        here.keys.empty()
+            ? here.prefix + key_text(x.key) + ": must be a table, not " +
+                  std::string{describe(x.type)}
+            : unknown_key(here.prefix, x.key, here.keys, *here.table);
     mistakes_.add(x.key_at, problem);
   }
 }

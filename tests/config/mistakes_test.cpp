@@ -67,6 +67,35 @@ TEST_CASE("a key that is far from all others lists what is allowed") {
         "expire_after\n");
 }
 
+TEST_CASE("of a key that stands in another table it is said in which") {
+  const auto hint = [](const std::string& text) {
+    const auto all = mistakes_of(text);
+    const auto at = all.find("did you mean ");
+    CAPTURE(all);
+    REQUIRE(at != std::string::npos);
+    return all.substr(at + 13, all.find('\n', at) - at - 13);
+  };
+  CHECK(mistakes_of("data_dir = \"x\"\n") ==
+        "r.toml:1:1: data_dir: unknown key; did you mean runtime.data_dir, in "
+        "the table [runtime]?\n");
+  CHECK(mistakes_of("", {"data_dir=x"}) ==
+        "--set: data_dir: unknown key; did you mean runtime.data_dir, in the "
+        "table [runtime]?\n");
+  // Not [approvals] and [models], which are near.
+  CHECK(hint("approval = \"allow\"\n") ==
+        "tools.approval, in the table [tools]?");
+  CHECK(hint("model = \"ollama/qwen3\"\n") ==
+        "agents.default.model, in the table [agents.default]?");
+  CHECK(hint("model = \"qwen3\"\nprovider = \"ollama\"\n") ==
+        "models.default.model, in the table [models.default]?");
+  CHECK(hint("provider = \"ollama\"\n") ==
+        "models.default.provider, in the table [models.default]?");
+  CHECK(hint("[agents.default]\napproval = \"allow\"\n") ==
+        "tools.approval, in the table [tools]?");
+  CHECK(hint("[models.default]\nmax_steps = 5\n") ==
+        "agents.default.max_steps, in the table [agents.default]?");
+}
+
 TEST_CASE("keys stay out of files") {
   CHECK(mistakes_of("[models.default]\napi_key = \"sk-1\"\n") ==
         "r.toml:2:1: models.default.api_key: unknown key; keys never stand "
