@@ -219,6 +219,24 @@ TEST_CASE("a signal that ends programs ends a conversation with its run") {
   CHECK(riffle.finish() == 130);
 }
 
+TEST_CASE("a signal that ends a quiet conversation is its exit status") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const odd_place at{"tool = \"read\"\narguments = { path = \"s.toml\" }\n"};
+  const int signal = GENERATE(SIGTERM, SIGHUP);
+  const bool talked = GENERATE(false, true);
+  CAPTURE(signal, talked);
+  terminal_program riffle{at.folder.path(), {"chat", "--no-color"}, 80};
+  REQUIRE(riffle.read_next("\x1b[?2004h"));
+  if (talked) {
+    riffle.type("go\r");
+    REQUIRE(riffle.read_next(" done."));
+    REQUIRE(riffle.read_next("> "));
+  }
+  riffle.signal(signal);
+  CHECK(riffle.finish() == 130);
+}
+
 TEST_CASE("Ctrl-Z leaves no line that is drawn over to the shell") {
   if (!riffle::testing::has_terminals())
     return riffle::testing::skip(riffle::testing::no_terminals);

@@ -200,7 +200,7 @@ void offer_left(const left_lines& left, const std::string& session,
   io.say(color ? "\x1b[2m" + text + "\x1b[0m\n" : text + "\n");
 }
 
-/// Until the person leaves; whether a second Ctrl-C said so.
+/// Until the person leaves; true: a signal ended it, also at a quiet prompt.
 bool talk_on(conversation& talk, chat_prompt& prompt, history_file& history,
              left_lines& left, bool color, console& io) {
   std::string session;
@@ -214,8 +214,8 @@ bool talk_on(conversation& talk, chat_prompt& prompt, history_file& history,
     const auto text = prompt.next(signals);
     left.waiting(session, prompt.queued());
     history.add_typed(prompt.editor());
-    if (!text || !talk.on(*text, signals)) return false;
-    if (signals.asked_to_leave()) return true;
+    const bool over = !text || !talk.on(*text, signals);
+    if (over || signals.asked_to_leave()) return signals.asked_to_leave();
     // Before the next turn's signals: a late Ctrl-C ends no conversation.
     prompt.hold();
   } while (io.out.good() && io.err.good());
