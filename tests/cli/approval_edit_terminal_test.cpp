@@ -175,3 +175,53 @@ text = "End."
   riffle.answer("y");
   CHECK(riffle.finish() == 0);
 }
+
+TEST_CASE("what [?] says goes with the prompt, [v] takes the picture's place") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const scripted_place at;
+  std::string lines;
+  for (int i = 0; i < 60; ++i) lines += "line " + std::to_string(i) + "\\n";
+  at.folder.write("s.toml",
+                  "[[steps]]\n[[steps.calls]]\ntool = \"write\"\narguments = "
+                  "{ path = \"n\", content = \"" +
+                      lines + "\" }\n[[steps]]\ntext = \"End.\"\n");
+  terminal_program riffle{at.folder.path(), {"run", "--no-color", "go"}, 100};
+  const auto screen = [&] {
+    terminal_picture out{100};
+    out.feed(riffle.written());
+    return out.text();
+  };
+  const auto times = [&](const std::string& text, const std::string& part) {
+    std::size_t n = 0;
+    for (auto i = text.find(part); i != text.npos; i = text.find(part, i + 1))
+      ++n;
+    return n;
+  };
+  constexpr auto help = "shows what it does, all of it";
+  REQUIRE(riffle.read_next(its_prompt));
+  riffle.answer("?");
+  REQUIRE(riffle.read_next(help));
+  REQUIRE(riffle.read_next(its_prompt));
+  CHECK(times(screen(), "+line 0\n") == 1);
+  CHECK(times(screen(), help) == 1);
+  riffle.answer("v");
+  REQUIRE(riffle.read_next("+line 59"));
+  REQUIRE(riffle.read_next(its_prompt));
+  const auto whole = screen();
+  CAPTURE(whole);
+  CHECK(times(whole, help) == 0);
+  CHECK(times(whole, "[v]iew shows all") == 0);
+  CHECK(times(whole, "+line 0\n") == 1);
+  CHECK(times(whole, "+line 30\n") == 1);
+  riffle.answer("?");
+  REQUIRE(riffle.read_next(help));
+  REQUIRE(riffle.read_next(its_prompt));
+  riffle.answer("y");
+  CHECK(riffle.finish() == 0);
+  const auto left = screen();
+  CAPTURE(left);
+  CHECK(times(left, help) == 0);
+  CHECK(times(left, "+line 59\n") == 1);
+  CHECK(times(left, "Run it?") == 0);
+}

@@ -71,9 +71,7 @@ void approval_prompt::decide(const approval_answer& answer) {
   const auto result = around_.rt.decide(about.proposal, std::move(x));
   if (answer.what == kind::stop) around_.stop(about);
   if (!result) {
-    auto why = open_->refused(result.error().message);
-    if (is_plain() || why != refused_) show_above(why);
-    refused_ = std::move(why);
+    show_note(open_->refused(result.error().message));
     if (is_plain()) around_.show(open_->prompt());
     return;
   }
@@ -292,8 +290,8 @@ bool approval_prompt::was_changed() const {
 void approval_prompt::show_changed() {
   open_->leave_part();  // how far it reaches was asked of another thing
   const auto cannot = drop_what_cannot_be(bind_changes());
-  show_above(
-      "Nothing was decided: what it works on has changed since you saw "
+  if (!is_plain()) remove_prompt();
+  say("Nothing was decided: what it works on has changed since you saw "
       "it. " +
       (cannot.empty() ? "It stands here as it is now.\n" : cannot));
   has_picture_ = true;

@@ -91,8 +91,7 @@ void approval_prompt::ask() {
   typed_.clear();
   reason_.clear();
   early_.clear();
-  refused_.clear();
-  of_edit_.clear();
+  note_.clear();
   file_ = file_mark_now();
   outdated_ = false;
   keys_ = {};
@@ -321,7 +320,7 @@ void approval_prompt::on_answer(const key& x) {
   }
   const auto step =
       x.what == key_kind::text ? open_->on_key(x.text) : dialog_step{};
-  if (!step.unknown) of_edit_.clear();
+  if (!step.unknown) note_.clear();
   if (x.what == key_kind::text && !step.unknown) return act(step);
   gate_.not_an_answer(std::chrono::steady_clock::now());
   if (around_.typing != nullptr) around_.typing->take({x});
@@ -342,10 +341,10 @@ void approval_prompt::on_reason(const key& x) {
 
 void approval_prompt::act(const dialog_step& step) {
   // As [v]iew does where there was no room for all of it.
-  if (around_.shown && !step.show.empty() &&
-      step.show == open_->what_it_does(true))
-    around_.shown(open_->about().proposal, {});
-  if (!step.show.empty()) show_above(step.show);
+  const bool whole =
+      !step.show.empty() && step.show == open_->what_it_does(true);
+  if (whole && around_.shown) around_.shown(open_->about().proposal, {});
+  if (!step.show.empty()) whole ? show_whole(step.show) : show_note(step.show);
   if (step.edit) is_plain() ? edit_in_lines() : edit();
   if (step.decided) return decide(*step.decided);
   if (is_plain() && open_ && !step.edit) around_.show(open_->prompt());

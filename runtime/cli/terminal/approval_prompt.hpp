@@ -164,7 +164,9 @@ class approval_prompt {
                                        std::size_t columns) const;
   /// Takes the prompt away; what stands above it stays.
   void remove_prompt();
-  void show_above(const std::string& lines);
+  void show_whole(const std::string& lines);
+  void show_note(const std::string& lines);
+  [[nodiscard]] std::size_t rows_of_picture() const;
 
   unique_fd keyboard_;
   surroundings around_;
@@ -176,8 +178,7 @@ class approval_prompt {
   std::string folder_;      ///< where that call would run
   proposal_id replaces_;    ///< which question it is asked behind
   std::string definition_;  ///< of its tool
-  std::string of_edit_;     ///< what came of the editor: whole lines
-  std::string refused_;     ///< what was said of its last answer
+  std::string note_;  ///< what came of the last key, or the editor: whole lines
   proposal_id asks_still_;  ///< is asked whatever holds for all
   /// The file that it is about, as it was when it was shown.
   std::optional<file_mark> file_;

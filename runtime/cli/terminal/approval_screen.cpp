@@ -72,7 +72,7 @@ std::vector<std::string> approval_prompt::bottom() const {
     return text;
   };
   if (outdated_) add(outdated_text);
-  add_lines(of_edit_);
+  add_lines(note_);
   if (!beside_.empty()) rows.push_back(fit(beside_, width));
   std::string text = open_->prompt();
   if (open_->wants_text())
@@ -151,7 +151,8 @@ void approval_prompt::show_again() {
   const auto now = around_.screen();
   options_.columns = now.columns;
   options_.rows = now.rows;
-  open_->resize(now.columns, now.rows);
+  const auto room = rows_of_picture();
+  open_->resize(now.columns, room > 0 ? room : now.rows);
   draw(drawn_.empty() ? std::string{} : erasure_of(drawn_.size(), now.columns));
 }
 
@@ -176,12 +177,31 @@ void approval_prompt::remove_prompt() {
   drawn_.clear();
 }
 
-/// What stands above the prompt stays there.
-void approval_prompt::show_above(const std::string& lines) {
+/// In the place of the picture, and as that it stays.
+void approval_prompt::show_whole(const std::string& lines) {
   if (is_plain()) return around_.show(lines);
-  remove_prompt();
+  around_.show(erasure());
+  drawn_.clear();
   has_picture_ = false;
   say(lines);
+}
+
+/// A part of the prompt, which goes with it.
+void approval_prompt::show_note(const std::string& lines) {
+  if (is_plain()) return around_.show(lines);
+  note_ = lines;
+  if (rows_of_picture() > 0) return;
+  remove_prompt();
+  has_picture_ = false;
+}
+
+/// Of the screen: what stands below it is to be erased with it. 0: with so many
+/// rows below it there is no room for it.
+std::size_t approval_prompt::rows_of_picture() const {
+  constexpr std::size_t least = 8;
+  const auto below = static_cast<std::size_t>(std::ranges::count(note_, '\n'));
+  if (below == 0) return options_.rows;
+  return options_.rows >= below + least ? options_.rows - below : 0;
 }
 
 void approval_prompt::leave() {
@@ -260,7 +280,6 @@ void approval_prompt::look_at_file() {
     open_->set_file(file_at(folder_, *path));
   file_ = file_mark_now();
   outdated_ = false;
-  refused_.clear();
 }
 
 /// Of the file that the open question is about; nothing: there is none.
@@ -311,7 +330,7 @@ void approval_prompt::edit() {
   drawn_.clear();
   around_.typing != nullptr ? around_.typing->pause()
                             : mode_->set(typing_mode::lines);
-  of_edit_ = let_edit().show;
+  note_ = let_edit().show;
   around_.typing != nullptr ? around_.typing->go_on()
                             : mode_->set(typing_mode::keys);
   has_picture_ = true;
