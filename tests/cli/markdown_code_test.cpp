@@ -76,6 +76,30 @@ TEST_CASE("code in a list is not indented by the list") {
             .find("\ndef f(x):\n\n    return x\nless\n─") != std::string::npos);
 }
 
+TEST_CASE("an item goes on behind its fence, with its indentation") {
+  const std::string text(64, 'x');
+  const auto shown = seen(
+      "- a\n  - b\n\n    ```sh\n    make\n    ```\n\n"
+      "    and then " +
+      text + " at last\n");
+  CAPTURE(shown);
+  CHECK(shown.find("\n    and then " + text + "\n    at last") !=
+        std::string::npos);
+  // Behind one that is no item's it is code.
+  CHECK(seen("- a\n\n```\nx\n```\n\n    and " + text + text).find("┊") !=
+        std::string::npos);
+}
+
+TEST_CASE("an item may begin with a fence") {
+  const auto shown = seen(
+      "1. ```sh\n   make\n   ```\n   Then:\n2. ~~~\n   a\n   ~~~\n"
+      "- ```not one``` but text\n");
+  CAPTURE(shown);
+  const auto sh = "── sh " + edge.substr(0, 34 * 3) + "\n";
+  CHECK(shown == "1.\n" + sh + "make\n" + edge + "   Then:\n2.\n" + edge +
+                     "a\n" + edge + "• not one but text\n");
+}
+
 TEST_CASE("a rule is no edge of a fence") {
   CHECK(seen("one\n\n---\n\ntwo").find("┄┄┄┄") != std::string::npos);
   CHECK(seen("one\n\n---\n\ntwo").find("─") == std::string::npos);

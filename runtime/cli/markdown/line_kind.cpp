@@ -58,4 +58,17 @@ line_head head_of(std::string_view line) {
   return out;
 }
 
+std::size_t fenced_item(std::string_view line) {
+  const auto head = head_of(line);
+  const bool item = head.quotes == 0 && !head.marker.empty();
+  return item && !fence_of(line.substr(head.size)).empty() ? head.size : 0;
+}
+
+bool opens_fence(std::string_view line) {
+  line.remove_prefix(fenced_item(line));
+  const auto mark = fence_of(line);
+  return !mark.empty() &&
+         line.find('`', line.find(mark) + mark.size()) == line.npos;
+}
+
 }  // namespace riffle::cli

@@ -59,4 +59,11 @@ struct line_head {
 
 line_head head_of(std::string_view line);
 
+/// "- ```sh": bytes of the marker of an item that begins with a fence; else 0.
+std::size_t fenced_item(std::string_view line);
+
+/// Whether a line of a fence, maybe behind the marker of an item, opens one:
+/// with a mark of its own behind it, it is code in a line.
+bool opens_fence(std::string_view line);
+
 }  // namespace riffle::cli

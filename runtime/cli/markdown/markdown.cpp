@@ -140,7 +140,8 @@ void markdown::decide(bool ended) {
     return;
   }
   end_table();
-  const bool whole = !fence_of(line_).empty() || is_heading(line_) ||
+  const bool whole = !fence_of(line_).empty() || fenced_item(line_) > 0 ||
+                     is_heading(line_) ||
                      (ended && (is_blank_line(line_) || is_rule(line_) ||
                                 (below_text_ && is_underline(line_))));
   if (whole) {
@@ -238,15 +239,20 @@ void markdown::on_whole_line(bool below_text) {
     table_.push_back(line);
     return on_row();
   }
+  if (const auto item = fenced_item(line); item > 0) {
+    begin_text(opens_fence(line) ? line.substr(0, item) : line);
+    end_line();
+    return opens_fence(line) ? open_fence(line) : void();
+  }
   // Whoever wrote it may have left none.
   if (is_heading(line) && !titled_) blank_ = true;
   show_blank();
   titled_ = is_heading(line);
-  listed_ = false;
   const auto mark = fence_of(line);
+  // The item that a fence is indented for goes on behind it.
+  listed_ = listed_ && !mark.empty() && begin > 0;
   if (!mark.empty()) {
-    const auto info = line.find(mark) + mark.size();
-    if (line.find('`', info) == std::string::npos) return open_fence(line);
+    if (opens_fence(line)) return open_fence(line);
   } else if (is_rule(line)) {
     return show_rule(part_rule);
   } else if (below_text && is_underline(line)) {
@@ -289,9 +295,10 @@ void markdown::end_table() {
 }
 
 void markdown::open_fence(std::string_view line) {
-  const auto mark = fence_of(line);
+  const auto item = fenced_item(line);
+  const auto mark = fence_of(line.substr(item));
   fence_ = mark;
-  fence_indent_ = line.find(mark);
+  fence_indent_ = line.find(mark, item);
   auto info = line.substr(fence_indent_ + mark.size());
   info.remove_prefix(std::min(info.find_first_not_of(" \t"), info.size()));
   language_ = info.substr(0, info.find_first_of(" \t{"));
