@@ -160,8 +160,13 @@ expected<removed_sessions> sessions::remove_plan(
     auto one = storage::load_readable(*journal_, session_id{id.value});
     if (!one && one.error().code == errc::not_found) continue;
     if (!one) return unexpected{std::move(one.error())};
-    if (auto free = check_free(one->session); !free)
-      return unexpected{std::move(free.error())};
+    if (auto free = check_free(one->session); !free) {
+      auto why = std::move(free.error());
+      if (why.code == errc::session_busy && id != run.id)
+        why.message = "plan " + id.value + " goes on from plan " +
+                      run.id.value + ", and is under way";
+      return unexpected{std::move(why)};
+    }
     going.push_back(std::move(one->session));
   }
   const auto steps = request_from_json(run.settings).plan_session;

@@ -242,6 +242,63 @@ TEST_CASE("a plan and what goes on from it are deleted together") {
   CHECK_FALSE(has(left.out, "plan_"));
 }
 
+TEST_CASE("a stopped plan is not deleted while another process goes on") {
+  const stopped_place x;
+  program second{installed_riffle(), x.folder, x.resuming()};
+  REQUIRE(eventually([&] { return x.ran().size() == 3; }));
+  const auto remove = [&](const std::string& id) {
+    return riffle::testing::riffle(x.folder, {"sessions", "delete", id});
+  };
+  const auto listed = riffle::testing::riffle(
+      x.folder, {"sessions", "list", "--output", "json"});
+  std::string newest;
+  for (const auto& one : json::parse(listed.out))
+    if (const auto id = one.at("session_id").get<std::string>();
+        id.starts_with("plan_") && id != x.id)
+      newest = id;
+  REQUIRE_FALSE(newest.empty());
+  const auto old = remove(x.id);
+  CHECK(old.status == 2);
+  CHECK(has(old.err, "plan " + newest + " goes on from plan " + x.id +
+                         ", and is under way. 'riffle sessions cancel " + x.id +
+                         "' ends it; then it can be deleted"));
+  CHECK(remove(newest).status == 2);
+  const auto ended =
+      riffle::testing::riffle(x.folder, {"sessions", "cancel", x.id});
+  CAPTURE(ended.err);
+  CHECK(ended.status == 0);
+  CHECK(second.wait().status == 130);
+  CHECK(remove(x.id).status == 0);
+  const auto left = riffle::testing::riffle(
+      x.folder, {"sessions", "list", "--output", "json"});
+  CHECK_FALSE(has(left.out, "plan_"));
+}
+
+TEST_CASE("a plan that was stopped between two tries counts them anew") {
+  work_folder folder;
+  folder.configure("http://127.0.0.1:9/v1");
+  auto step = bash("a", "echo a >> ran; exit 3");
+  step["on_error"] = "retry";
+  folder.write("p.json", json{{"steps", json::array({step})}}.dump());
+  program running{installed_riffle(),
+                  folder,
+                  {"plan", "--approve", "all", "--output", "jsonl", "p.json"}};
+  REQUIRE(eventually(
+      [&] { return has(running.out(), R"("event_type":"retry")"); }));
+  running.signal(SIGINT);
+  const auto end = running.wait();
+  CHECK(end.status == 130);
+  REQUIRE(folder.lines("ran").size() == 1);
+  const auto at = end.out.find("plan_0");
+  REQUIRE(at != std::string::npos);
+  const auto again = riffle::testing::riffle(
+      folder, {"sessions", "resume", end.out.substr(at, 31), "--approve", "all",
+               "--on-error", "retry"});
+  CAPTURE(again.err);
+  CHECK(again.status == 1);
+  CHECK(folder.lines("ran").size() == 4);  // three of its own
+}
+
 TEST_CASE("--on-error is refused for what is no plan") {
   const work_folder folder;
   folder.configure("http://127.0.0.1:9/v1");
