@@ -165,7 +165,7 @@ arguments = { path = "n1", content = "x" }
   REQUIRE(at.read_next("but not about what you allowed for always:"));
   REQUIRE(at.read_next("bash: every call, in this session"));
   REQUIRE(at.read_next("write: every call, in every session of this folder"));
-  REQUIRE(at.read_next("always --revoke prop_"));
+  REQUIRE(at.read_next("always --revoke "));
   REQUIRE(at.read_next("/approve ask takes back"));
   REQUIRE(at.read_next(at_prompt));
   at.type("/approve ask\r");

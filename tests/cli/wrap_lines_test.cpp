@@ -24,6 +24,23 @@ TEST_CASE("what is said is broken at blanks, and indented") {
         "    deep one two\n      three four");
 }
 
+TEST_CASE("rows of a table are broken below their column") {
+  const std::string row =
+      "gbxvh4  open       bash: make test in all the folders  (just now)\n";
+  CHECK(wrap_rows(row, 0) == row);
+  CHECK(wrap_rows(row, 80) == row);
+  CHECK(wrap_rows(row, 50) ==
+        "gbxvh4  open       bash: make test in all the\n"
+        "                   folders  (just now)\n");
+  CHECK(wrap_rows("one two three four five six seven", 24) ==
+        "one two three four five\n  six seven");
+  // Where the last column begins too far to the right it is the one before.
+  CHECK(wrap_rows("gbxvh4  open and a long word  bash: make", 32) ==
+        "gbxvh4  open and a long word\n        bash: make");
+  const std::string command = "  then: riffle proposals approve prop_1\n";
+  CHECK(wrap_rows(row + command, 30).ends_with("\n" + command));
+}
+
 TEST_CASE("only a word that is too long for a row is cut") {
   CHECK(wrap_lines("see /a/very/long/path/to/it now", 23) ==
         "see\n  /a/very/long/path/to\n  /it now");

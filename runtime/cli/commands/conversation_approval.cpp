@@ -8,6 +8,7 @@
 
 #include "runtime/cli/commands/conversation.hpp"
 #include "runtime/cli/view/proposal_text.hpp"
+#include "runtime/cli/view/session_text.hpp"
 
 namespace riffle::cli {
 
@@ -91,7 +92,7 @@ void conversation::tell_allowed(bool ends) {
                      : ", in this session"));
     // To be copied.
     if (is_kept(x))
-      note("    riffle proposals always --revoke " + x.proposal.value);
+      note("    riffle proposals always --revoke " + short_id(x.proposal.value));
   }
   if (of_session) note("/approve ask takes back what holds in this session.");
 }

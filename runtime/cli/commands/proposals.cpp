@@ -18,7 +18,6 @@
 #include "runtime/cli/terminal/editor.hpp"
 #include "runtime/cli/terminal/read_text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
-#include "runtime/cli/terminal/wrap_lines.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/listing.hpp"
 #include "runtime/cli/view/proposal_text.hpp"
@@ -170,8 +169,8 @@ int always(const proposals_command& x, const service::proposals& all,
   if (!found) return report(found.error(), io);
   return write_list(
       *found, x.common, "nothing was approved for further calls",
-      [now = system_wall_time(), &io](const auto& one) {
-        return wrap_lines(grant_text(one, now), io.out.columns());
+      [now = system_wall_time()](const auto& one) {
+        return grant_text(one, now);
       },
       [](const auto& one) { return service::to_json(one); }, io);
 }

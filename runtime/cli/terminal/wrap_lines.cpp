@@ -45,13 +45,30 @@ std::string_view first_row(std::string_view line, std::size_t columns) {
   return line;
 }
 
-void wrap_line(std::string& out, std::string_view line, std::size_t columns) {
+/// As the line itself is, and two blanks more.
+std::size_t indent_of(std::string_view line, std::size_t columns) {
   std::size_t color = 0;  // a colour takes no room before the first word
   for (std::size_t n = 1; n > 0; color += n) n = color_size(line.substr(color));
   const auto begin =
       std::min(line.find_first_not_of(' ', color), line.size()) - color;
-  const std::string indent(
-      columns > narrowest && begin < columns / 2 ? begin + 2 : 0, ' ');
+  return columns > narrowest && begin < columns / 2 ? begin + 2 : 0;
+}
+
+/// Where a column of a row begins.
+std::size_t last_column(std::string_view row, std::size_t columns) {
+  std::size_t out = 0;
+  for (auto gap = row.find("  "); gap != row.npos; gap = row.find("  ", gap)) {
+    gap = std::min(row.find_first_not_of(' ', gap), row.size());
+    const auto at = columns_of(row.substr(0, gap));
+    if (at > columns / 2) break;
+    out = at;
+  }
+  return columns > narrowest ? std::max<std::size_t>(out, 2) : 0;
+}
+
+void wrap_line(std::string& out, std::string_view line, std::size_t columns,
+               std::size_t behind) {
+  const std::string indent(behind, ' ');
   auto row = first_row(line, columns);
   for (;;) {
     line.remove_prefix(row.size());
@@ -70,7 +87,24 @@ std::string wrap_lines(std::string_view text, std::size_t columns) {
   std::string out;
   while (!text.empty()) {
     const auto end = std::min(text.find('\n'), text.size());
-    wrap_line(out, text.substr(0, end), columns - 1);
+    const auto line = text.substr(0, end);
+    wrap_line(out, line, columns - 1, indent_of(line, columns - 1));
+    if (end < text.size()) out += '\n';
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+std::string wrap_rows(std::string_view text, std::size_t columns) {
+  if (columns < 2) return std::string{text};
+  std::string out;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    const auto row = text.substr(0, end);
+    if (row.starts_with(' '))
+      out += row;
+    else
+      wrap_line(out, row, columns - 1, last_column(row, columns - 1));
     if (end < text.size()) out += '\n';
     text.remove_prefix(std::min(end + 1, text.size()));
   }

@@ -13,4 +13,9 @@ namespace riffle::cli {
 /// column; the last line may be open.
 std::string wrap_lines(std::string_view text, std::size_t columns);
 
+/// Rows of a table, with two blanks or more between its columns: what has no
+/// room stands below the last column that begins in the left half. A line that
+/// begins with a blank is none, and stays in one piece, to be copied.
+std::string wrap_rows(std::string_view text, std::size_t columns);
+
 }  // namespace riffle::cli

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "runtime/cli/commands/commands.hpp"
+#include "runtime/cli/terminal/wrap_lines.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/service/views.hpp"
 
@@ -20,7 +21,9 @@ int write_list(const All& all, const common_options& options,
   auto array = nlohmann::ordered_json::array();
   for (const auto& x : all) {
     switch (options.output) {
-      case output_kind::text: io.out.write(text_of(x)); break;
+      case output_kind::text:
+        io.out.write(wrap_rows(text_of(x), io.out.columns()));
+        break;
       case output_kind::jsonl:
         io.out.write(service::dump(json_of(x)) + "\n");
         break;

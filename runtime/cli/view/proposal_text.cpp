@@ -59,14 +59,8 @@ void append_member(std::string& out, std::string_view name,
   if (!value.empty()) out.append(name).append(value).append("\n");
 }
 
-/// As lists of sessions name them: by the ending.
 std::string short_name(const proposal_id& x) {
-  constexpr std::size_t shown = 6;
-  constexpr std::size_t least = 20;
-  const bool made = x.value.starts_with("prop_") && x.value.size() > least;
-  return safe_line(
-      made ? std::string_view{x.value}.substr(x.value.size() - shown) : x.value,
-      64);
+  return safe_line(short_id(x.value), 64);
 }
 
 }  // namespace
@@ -161,7 +155,7 @@ std::string always_text(const storage::proposal_state& x) {
 }
 
 std::string grant_text(const storage::grant_record& x, wall_time now) {
-  return safe_line(x.proposal.value, 64) + "  " + covered_text(x) + "  (by " +
+  return short_name(x.proposal) + "  " + covered_text(x) + "  (by " +
          safe_line(x.by, 64) + ", " + ago(x.at, now) +
          (x.session.value.empty()
               ? ", every session"

@@ -171,8 +171,8 @@ std::string short_id(const std::string& id) {
   constexpr std::size_t shown = 6;
   constexpr std::size_t least = 20;
   const auto is = [&](const char* kind) { return id.starts_with(kind); };
-  const bool made =
-      id.size() > least && (is("ses_") || is("plan_") || is("volley_"));
+  const bool made = id.size() > least &&
+                    (is("ses_") || is("plan_") || is("volley_") || is("prop_"));
   return made ? id.substr(id.size() - shown) : id;
 }
 

@@ -13,8 +13,8 @@ namespace riffle::cli {
 /// Those in which a call waits for a person's answer.
 using asking_sessions = std::unordered_set<session_id>;
 
-/// How a session is named in the shortest way: the last characters of an id
-/// that Riffle made, else the whole.
+/// How a session or a proposal is named in the shortest way: the last
+/// characters of an id that Riffle made, else the whole.
 std::string short_id(const std::string& id);
 
 /// "3 min ago", "yesterday", "2026-11-21": local time.
