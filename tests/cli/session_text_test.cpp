@@ -288,3 +288,26 @@ TEST_CASE("a plan and what went on from it are one row") {
         short_id(newest.value) + row + below);
   CHECK(summaries_text({begun}, now, 0).starts_with("gbxvh4  3 min ago   can"));
 }
+
+TEST_CASE("outputs are listed in columns, with sizes for people") {
+  const auto call = [](const std::string& id, const std::string& tool,
+                       std::size_t told, const std::string& arguments) {
+    storage::call_record x;
+    x.call.id = {id};
+    x.call.tool = tool;
+    x.call.arguments = arguments;
+    x.told = std::string(told, 'x');
+    return x;
+  };
+  const std::vector all{
+      call("call_01m88gg5cqt2mwmrxjv6gbxvh4", "bash", 12'000,
+           R"({"command":"make test"})"),
+      call("call_01m88gg5cqt2mwmrxjv6gbxvh5", "manage_plan", 7, "{}"),
+  };
+  CHECK(kept_calls_text(all, 0) ==
+        "call_01m88gg5cqt2mwmrxjv6gbxvh4  bash         12 KB told  make test\n"
+        "call_01m88gg5cqt2mwmrxjv6gbxvh5  manage_plan    7 B told\n");
+  CHECK(kept_calls_text({all[0]}, 60) ==
+        "call_01m88gg5cqt2mwmrxjv6gbxvh4  bash  12 KB told  make te…\n");
+  CHECK(kept_calls_text({all[0]}, 20) == "call_01m88gg5cqt2mwmrxjv6gbxvh4\n");
+}

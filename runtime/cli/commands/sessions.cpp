@@ -13,8 +13,6 @@
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/commands/volley_sessions.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
-#include "runtime/cli/terminal/text_width.hpp"
-#include "runtime/cli/view/call_text.hpp"
 #include "runtime/cli/view/changes_text.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/listing.hpp"
@@ -144,13 +142,6 @@ int show_changes(const sessions_command& x,
   return status;
 }
 
-/// A call with its size, for who looks for its output.
-std::string settled_text(const storage::call_record& x) {
-  return x.call.id.value + "  " + safe_line(x.call.tool, 20) + "  " +
-         std::to_string(x.told.size()) + " bytes told  " +
-         fit(words_of(x.call).about, 60) + "\n";
-}
-
 /// Calls of a session whose output is kept, in order.
 int list_outputs(const sessions_command& x, const service::sessions& all,
                  const session_id& id, console& io) {
@@ -159,9 +150,11 @@ int list_outputs(const sessions_command& x, const service::sessions& all,
   std::vector<storage::call_record> settled;
   for (const auto& one : session->calls)
     if (one.stage == storage::call_stage::settled) settled.push_back(one);
+  if (x.common.output == output_kind::text)
+    io.out.write(kept_calls_text(settled, io.out.columns()));
   return write_list(
       settled, x.common, "session " + id.value + " has no calls that ended",
-      settled_text,
+      [](const auto&) { return std::string{}; },
       [&](const storage::call_record& one) {
         return json{{"call_id", one.call.id.value},
                     {"session_id", id.value},

@@ -118,4 +118,10 @@ std::string fit(std::string_view line, std::size_t columns) {
   return std::string{line};
 }
 
+std::string padded(std::string line, std::size_t columns) {
+  const auto used = columns_of(line);
+  if (used < columns) line.append(columns - used, ' ');
+  return line;
+}
+
 }  // namespace riffle::cli

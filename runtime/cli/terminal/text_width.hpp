@@ -36,4 +36,7 @@ std::size_t wrapped_rows(std::string_view line, std::size_t columns);
 /// between what a person sees as characters. Empty for 0 columns.
 std::string fit(std::string_view line, std::size_t columns);
 
+/// `line`, and blanks behind it up to so many columns.
+std::string padded(std::string line, std::size_t columns);
+
 }  // namespace riffle::cli

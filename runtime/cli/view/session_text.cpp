@@ -29,12 +29,6 @@ std::string runs_text(std::size_t n) {
   return std::to_string(n) + (n == 1 ? " run" : " runs");
 }
 
-std::string padded(std::string text, std::size_t columns) {
-  const auto used = columns_of(text);
-  if (used < columns) text.append(columns - used, ' ');
-  return text;
-}
-
 using known_calls = std::unordered_map<call_id, const storage::call_record*>;
 
 known_calls calls_of(const storage::session_snapshot& x) {
@@ -250,6 +244,39 @@ std::string summary_text(const session_summary& x, wall_time now,
   title = fit(
       title, columns > used + shortest_title ? columns - used : shortest_title);
   return fit(out + title + place, columns - 1) + "\n";
+}
+
+std::string kept_calls_text(const std::vector<storage::call_record>& all,
+                            std::size_t columns) {
+  constexpr std::size_t longest_name = 20;
+  constexpr std::size_t longest_about = 60;
+  struct row {
+    std::string id, tool, size, about;
+  };
+  std::vector<row> rows;
+  std::size_t ids = 0;
+  std::size_t tools = 0;
+  std::size_t sizes = 0;
+  for (const auto& x : all) {
+    auto& one = rows.emplace_back(
+        x.call.id.value, safe_line(x.call.tool, longest_name),
+        short_size(x.told.size()), fit(words_of(x.call).about, longest_about));
+    ids = std::max(ids, columns_of(one.id));
+    tools = std::max(tools, columns_of(one.tool));
+    sizes = std::max(sizes, columns_of(one.size));
+  }
+  std::string out;
+  for (auto& x : rows) {
+    const std::string before(sizes - columns_of(x.size), ' ');
+    const auto line =
+        padded(x.id, ids) + "  " + padded(std::move(x.tool), tools) + "  " +
+        before + x.size + " told" + (x.about.empty() ? "" : "  ") + x.about;
+    // An id that is cut names nothing.
+    const bool narrow = columns > 0 && columns < ids + 4;
+    out += narrow ? x.id : columns == 0 ? line : fit(line, columns - 1);
+    out += '\n';
+  }
+  return out;
 }
 
 namespace {

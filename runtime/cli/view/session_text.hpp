@@ -51,6 +51,11 @@ std::string summaries_by_folder(const std::vector<session_summary>& all,
 std::string short_place(const std::string& folder, const std::string& home);
 
 /// The conversation as Markdown: below its title each run's time and end, what
+/// Calls whose outputs are kept, a line each: "call_…  read   1.2 KB told
+/// a.md", in columns, cut to the width of the terminal (0: none).
+std::string kept_calls_text(const std::vector<storage::call_record>& all,
+                            std::size_t columns);
+
 /// was said, and which calls were made. Of what was attached and told beside a
 /// task the name and the size.
 /// `interrupted`: of its unfinished runs those that nobody works on. `now`: for
