@@ -93,6 +93,46 @@ TEST_CASE("a conversation is Markdown, whoever speaks") {
   CHECK(text.ends_with("\n\n**Runtime:** Go on.\n\nAll is\nread.\n"));
 }
 
+TEST_CASE(
+    "a conversation says why calls were denied, and which were not begun") {
+  riffle::storage::session_snapshot x;
+  auto& run = x.runs.emplace_back();
+  run.id = riffle::run_id{"run_1"};
+  auto& said = x.messages.emplace_back();
+  said.run = run.id;
+  said.role = riffle::storage::message_role::assistant;
+  const auto call = [&](outcome how, const std::string& why) -> auto& {
+    auto& one = x.calls.emplace_back();
+    one.call.id = {"call_" + std::to_string(x.calls.size())};
+    one.call.tool = "bash";
+    one.call.arguments = R"({"command":"make"})";
+    one.stage = storage::call_stage::settled;
+    one.how = how;
+    const bool denied = how == outcome::denied;
+    if (!why.empty())
+      one.err =
+          error{denied ? errc::approval_denied : errc::cancelled, "call", why};
+    said.calls.push_back(one.call.id);
+    return one;
+  };
+  call(outcome::ok, "");
+  call(outcome::denied, "denied by user: use a copy");
+  call(outcome::denied, "this call needs approval, and this run approves none");
+  call(outcome::denied, "denied by user: the user stopped the run at it")
+      .decision_reason = "the user stopped the run at it";
+  call(outcome::denied, "needs approval, proposal prop_1: it was not executed");
+  call(outcome::cancelled, "the run was cancelled: stopped by the user");
+  call(outcome::cancelled, "the run was cancelled").attempt = 1;
+  const auto text = conversation_text(x);
+  INFO(text);
+  std::string all;
+  for (const auto* end : {"ok", "denied: you said no: use a copy",
+                          "denied: this run approves no calls", "not begun",
+                          "waits for approval", "not begun", "cancelled"})
+    all.append("- `bash make`: ").append(end).append("\n");
+  CHECK(text.ends_with(all));
+}
+
 TEST_CASE("what an attached file says attaches no other") {
   riffle::storage::session_snapshot x;
   auto& run = x.runs.emplace_back();

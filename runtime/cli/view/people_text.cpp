@@ -12,6 +12,7 @@
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/cli/view/diff_lines.hpp"
+#include "runtime/service/views.hpp"
 
 namespace riffle::cli {
 
@@ -55,6 +56,10 @@ std::string edit_text(std::string_view message) {
   return "the text to replace is there " +
          std::string{message.substr(begin, end - begin)} + " times";
 }
+
+/// How a call is told of that waits for a person behind the end of its run.
+constexpr std::string_view proposed_by = "needs approval, proposal ";
+constexpr std::size_t longest_reason = 200;
 
 /// What only who builds Riffle knows, and what it means for a person.
 constexpr std::array inner_words = {
@@ -166,10 +171,10 @@ bool never_began(const events::tool_result& x) {
 }
 
 std::string open_proposal(const events::tool_result& x) {
-  constexpr std::string_view begin = "needs approval, proposal ";
-  if (x.how != outcome::denied || !x.err || !x.err->message.starts_with(begin))
+  if (x.how != outcome::denied || !x.err ||
+      !x.err->message.starts_with(proposed_by))
     return {};
-  const auto id = std::string_view{x.err->message}.substr(begin.size());
+  const auto id = std::string_view{x.err->message}.substr(proposed_by.size());
   return safe_line(id.substr(0, id.find(':')), 64);
 }
 
@@ -214,3 +219,17 @@ std::vector<std::string> last_rows(std::string_view text, bool cut,
 }
 
 }  // namespace riffle::cli
+std::string end_of(const storage::call_record& x) {
+  const std::string_view why = x.err ? x.err->message : std::string_view{};
+  const bool cut = x.how == outcome::cancelled || x.how == outcome::denied;
+  if (x.stage != storage::call_stage::settled || !cut)
+    return service::state_of(x);
+  const bool stopped = x.how == outcome::cancelled && x.attempt == 0;
+  if (stopped || why.ends_with(core::was_not_begun) ||
+      x.decision_reason.starts_with(stopped_at_it))
+    return "not begun";
+  if (x.how == outcome::cancelled || why.empty()) return service::state_of(x);
+  if (why.starts_with(proposed_by)) return "waits for approval";
+  return "denied: " + safe_line(for_people(*x.err), longest_reason);
+}
+

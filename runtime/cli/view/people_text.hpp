@@ -12,6 +12,7 @@
 
 #include "messages/error.hpp"
 #include "messages/event.hpp"
+#include "runtime/storage/records.hpp"
 
 namespace riffle::cli {
 
@@ -47,6 +48,13 @@ bool never_began(const events::tool_result& x);
 /// The proposal by which a call waits for a person behind the end of its run;
 /// empty: it does not.
 std::string open_proposal(const events::tool_result& x);
+
+/// How the reason begins of who stops a run at a question.
+inline constexpr std::string_view stopped_at_it = "the user stopped ";
+
+/// What became of a call, behind the end of its run: "ok", "not begun",
+/// "denied: you said no: use a copy".
+std::string end_of(const storage::call_record& x);
 
 /// As a decision names who sits at a terminal.
 inline constexpr std::string_view by_user = "user";

@@ -17,6 +17,7 @@
 #include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/cli/view/call_text.hpp"
 #include "runtime/cli/view/chat_line.hpp"
+#include "runtime/cli/view/people_text.hpp"
 #include "runtime/cli/view/recap_text.hpp"
 #include "runtime/service/views.hpp"
 #include "runtime/storage/last_use.hpp"
@@ -50,14 +51,13 @@ std::string files_text(const std::vector<attachment>& all) {
   return out;
 }
 
-/// "- `read README.md`: completed"
+/// "- `read README.md`: ok"
 std::string call_text(const storage::call_record& x) {
   auto name = safe_line(x.call.tool, 64);
   if (const auto about = fit(words_of(x.call).about, 100); !about.empty())
     name += " " + about;
   std::ranges::replace(name, '`', '\'');
-  return "- `" + name + "`: " + service::state_of(x) + "\n" +
-         files_text(x.attachments);
+  return "- `" + name + "`: " + end_of(x) + "\n" + files_text(x.attachments);
 }
 
 /// Files that a task mentions, which were attached in this order.

@@ -34,8 +34,9 @@ std::string summary_text(const session_summary& x, wall_time now,
                          bool in_group = false, bool asks = false);
 
 /// All of them; those of a volley or of a plan stand together below its id, or
-/// below the plan's own session, where the newest of them would. A plan that was
-/// stopped and what went on from it have one row: the newest, with all runs.
+/// below the plan's own session, where the newest of them would. A plan that
+/// was stopped and what went on from it have one row: the newest, with all
+/// runs.
 std::string summaries_text(const std::vector<session_summary>& all,
                            wall_time now, std::size_t columns,
                            const std::string& here = {},
@@ -50,12 +51,12 @@ std::string summaries_by_folder(const std::vector<session_summary>& all,
 /// "~/src/riffle", of a long path its end: "…/tests/cli".
 std::string short_place(const std::string& folder, const std::string& home);
 
-/// The conversation as Markdown: below its title each run's time and end, what
 /// Calls whose outputs are kept, a line each: "call_…  read   1.2 KB told
 /// a.md", in columns, cut to the width of the terminal (0: none).
 std::string kept_calls_text(const std::vector<storage::call_record>& all,
                             std::size_t columns);
 
+/// The conversation as Markdown: below its title each run's time and end, what
 /// was said, and which calls were made. Of what was attached and told beside a
 /// task the name and the size.
 /// `interrupted`: of its unfinished runs those that nobody works on. `now`: for

@@ -21,9 +21,6 @@ constexpr std::size_t longest_name = 60;
 constexpr std::size_t columns_of_tag = 11;  // "[APPROVAL] "
 constexpr std::size_t longest_error = 1000;
 
-/// How the reason of who stops a run at a question begins.
-constexpr std::string_view stopped_at_it = "the user stopped ";
-
 std::string with_period(std::string text) {
   return text.ends_with('.') ? text : text.append(".");
 }
