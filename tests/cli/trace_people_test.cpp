@@ -86,10 +86,19 @@ TEST_CASE("a person reads why a call failed, not what the model is told") {
         "the text to replace is there 2 times");
   CHECK(says("old_string is in a.md at places that overlap; give more text "
              "around it") == "the text to replace is there more than once");
-  CHECK(says("the arguments of edit are not valid: the key \"x\" is not "
-             "known; did you mean \"y\"?") ==
-        "not called: the model's arguments are not valid: the key \"x\" is not "
-        "known; did you mean \"y\"?");
+  const auto wrong = [&](const std::string& why) {
+    const auto text = says("the arguments of edit are not valid: " + why);
+    return text.substr(text.find("are not valid: ") + 15);
+  };
+  CHECK(wrong(R"(the key "path" is missing (a string); the key "a; b" is not )"
+              R"(known; allowed: limit, path; did you mean "path"?)") ==
+        R"("path" is missing, "a; b" is not known)");
+  CHECK(wrong(R"(at /limit: must be an integer, but is the string "x; \"y")") ==
+        R"("limit" must be an integer)");
+  CHECK(wrong(R"(at /edits/0: the key "old" is missing (a string))") ==
+        R"("old" is missing in "edits/0")");
+  CHECK(wrong("not valid JSON: line 1, column 2: a value is missing") ==
+        "they are no JSON");
   CHECK(says("there is no host a.b; check the name in the URL",
              errc::tool_execution_error) == "there is no host a.b");
   CHECK(says("no such file: x; there are: a, b", errc::tool_execution_error) ==

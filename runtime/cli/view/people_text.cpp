@@ -80,6 +80,57 @@ std::string in_plain_words(std::string text) {
   return text;
 }
 
+/// The next of what stands between "; ", but not in quotes, where a model's own
+/// text may be.
+std::string_view take_part(std::string_view& text) {
+  bool quoted = false;
+  std::size_t end = 0;
+  for (; end < text.size(); ++end) {
+    if (quoted && text[end] == '\\')
+      ++end;
+    else if (text[end] == '"')
+      quoted = !quoted;
+    else if (!quoted && text.substr(end).starts_with("; "))
+      break;
+  }
+  const auto part = text.substr(0, end);
+  text.remove_prefix(std::min(end + 2, text.size()));
+  return part;
+}
+
+/// `the key "path" is missing (a string)` -> `"path" is missing`. Empty: it
+/// only says what would be right.
+std::string mistake_text(std::string_view part) {
+  if (part.starts_with("allowed: ") || part.starts_with("did you mean "))
+    return {};
+  constexpr std::string_view key = "the key ";
+  std::string place;
+  const auto names = part.find(": ");
+  if (part.starts_with("at /") && names != part.npos) {
+    place = "\"" + std::string{part.substr(4, names - 4)} + "\"";
+    part.remove_prefix(names + 2);
+  }
+  if (part.starts_with(key)) {
+    part.remove_prefix(key.size());
+    if (const auto type = part.find(" is missing ("); type != part.npos)
+      part = part.substr(0, type + std::string_view{" is missing"}.size());
+    return std::string{part} + (place.empty() ? "" : " in " + place);
+  }
+  part = part.substr(0, part.find(", but "));
+  return place.empty() ? std::string{part} : place + " " + std::string{part};
+}
+
+/// What is wrong with arguments, without what would be right.
+std::string mistakes_text(std::string_view all) {
+  constexpr std::size_t most = 3;
+  if (all.starts_with("not valid JSON: ")) return "they are no JSON";
+  std::vector<std::string> found;
+  while (!all.empty())
+    if (auto text = mistake_text(take_part(all)); !text.empty())
+      found.push_back(std::move(text));
+  return join_some(found, most);
+}
+
 }  // namespace
 
 std::string without_advice(std::string_view message) {
@@ -126,7 +177,8 @@ std::string for_people(const error& x) {
   return "not called: the model's arguments are not valid" +
          (at == x.message.npos
               ? std::string{}
-              : ": " + without_advice(x.message.substr(at + why.size())));
+              : ": " + mistakes_text(std::string_view{x.message}.substr(
+                           at + why.size())));
 }
 
 std::string with_code(std::string text, std::string_view code) {
@@ -178,6 +230,20 @@ std::string open_proposal(const events::tool_result& x) {
   return safe_line(id.substr(0, id.find(':')), 64);
 }
 
+std::string end_of(const storage::call_record& x) {
+  const std::string_view why = x.err ? x.err->message : std::string_view{};
+  const bool cut = x.how == outcome::cancelled || x.how == outcome::denied;
+  if (x.stage != storage::call_stage::settled || !cut)
+    return service::state_of(x);
+  const bool stopped = x.how == outcome::cancelled && x.attempt == 0;
+  if (stopped || why.ends_with(core::was_not_begun) ||
+      x.decision_reason.starts_with(stopped_at_it))
+    return "not begun";
+  if (x.how == outcome::cancelled || why.empty()) return service::state_of(x);
+  if (why.starts_with(proposed_by)) return "waits for approval";
+  return "denied: " + safe_line(for_people(*x.err), longest_reason);
+}
+
 std::string stop_reason(std::string_view by) {
   return by == "Ctrl-C" ? std::string{stopped_by_user}
                         : "stopped by " + std::string{by};
@@ -219,17 +285,3 @@ std::vector<std::string> last_rows(std::string_view text, bool cut,
 }
 
 }  // namespace riffle::cli
-std::string end_of(const storage::call_record& x) {
-  const std::string_view why = x.err ? x.err->message : std::string_view{};
-  const bool cut = x.how == outcome::cancelled || x.how == outcome::denied;
-  if (x.stage != storage::call_stage::settled || !cut)
-    return service::state_of(x);
-  const bool stopped = x.how == outcome::cancelled && x.attempt == 0;
-  if (stopped || why.ends_with(core::was_not_begun) ||
-      x.decision_reason.starts_with(stopped_at_it))
-    return "not begun";
-  if (x.how == outcome::cancelled || why.empty()) return service::state_of(x);
-  if (why.starts_with(proposed_by)) return "waits for approval";
-  return "denied: " + safe_line(for_people(*x.err), longest_reason);
-}
-
