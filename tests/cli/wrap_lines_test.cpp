@@ -22,6 +22,8 @@ TEST_CASE("what is said is broken at blanks, and indented") {
         "riffle: one two three\n  four five six\n\nshort\n");
   CHECK(wrap_lines("    deep one two three four", 22) ==
         "    deep one two\n      three four");
+  CHECK(wrap_lines("  /a [X]   does this and that", 24) ==
+        "  /a [X]   does this\n           and that");
 }
 
 TEST_CASE("rows of a table are broken below their column") {

@@ -45,25 +45,30 @@ std::string_view first_row(std::string_view line, std::size_t columns) {
   return line;
 }
 
-/// As the line itself is, and two blanks more.
-std::size_t indent_of(std::string_view line, std::size_t columns) {
-  std::size_t color = 0;  // a colour takes no room before the first word
-  for (std::size_t n = 1; n > 0; color += n) n = color_size(line.substr(color));
-  const auto begin =
-      std::min(line.find_first_not_of(' ', color), line.size()) - color;
-  return columns > narrowest && begin < columns / 2 ? begin + 2 : 0;
-}
-
-/// Where a column of a row begins.
+/// Where the last column of a row begins that does so in the left half; 0: it
+/// has none.
 std::size_t last_column(std::string_view row, std::size_t columns) {
   std::size_t out = 0;
   for (auto gap = row.find("  "); gap != row.npos; gap = row.find("  ", gap)) {
     gap = std::min(row.find_first_not_of(' ', gap), row.size());
     const auto at = columns_of(row.substr(0, gap));
-    if (at > columns / 2) break;
+    // What stands in brackets behind a column is a part of it.
+    if (at > columns / 2 || row.substr(gap).starts_with('(')) break;
     out = at;
   }
-  return columns > narrowest ? std::max<std::size_t>(out, 2) : 0;
+  return out;
+}
+
+/// As the line itself is, and two blanks more; of a row that is indented, as
+/// its last column.
+std::size_t indent_of(std::string_view line, std::size_t columns) {
+  std::size_t color = 0;  // a colour takes no room before the first word
+  for (std::size_t n = 1; n > 0; color += n) n = color_size(line.substr(color));
+  line.remove_prefix(color);
+  const auto begin = std::min(line.find_first_not_of(' '), line.size());
+  if (columns <= narrowest || begin >= columns / 2) return 0;
+  const auto column = begin > 0 ? last_column(line, columns) : 0;
+  return column > begin ? column : begin + 2;
 }
 
 void wrap_line(std::string& out, std::string_view line, std::size_t columns,
@@ -104,7 +109,10 @@ std::string wrap_rows(std::string_view text, std::size_t columns) {
     if (row.starts_with(' '))
       out += row;
     else
-      wrap_line(out, row, columns - 1, last_column(row, columns - 1));
+      wrap_line(out, row, columns - 1,
+                columns > narrowest
+                    ? std::max<std::size_t>(last_column(row, columns - 1), 2)
+                    : 0);
     if (end < text.size()) out += '\n';
     text.remove_prefix(std::min(end + 1, text.size()));
   }

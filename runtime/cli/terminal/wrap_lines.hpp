@@ -9,7 +9,8 @@ namespace riffle::cli {
 
 /// Lines for a person, broken at blanks where they are too long for a terminal
 /// of so many columns (0: none, nothing is broken), and inside of a word only
-/// where that alone is longer. What follows is indented. Colours cost no
+/// where that alone is longer. What follows is indented, below the column of a
+/// row that is indented itself. Colours cost no
 /// column; the last line may be open.
 std::string wrap_lines(std::string_view text, std::size_t columns);
 
