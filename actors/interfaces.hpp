@@ -158,8 +158,8 @@ using orchestrator_actor =
                      reacts_to<control_request>,       // from the dispatcher
                      reacts_to<proposal_made>,  // from the proposal tracker
                      reacts_to<end_run>,        // cancel, or the time limit
-                     reacts_to<tell_run>,       // from the registry
-                     reacts_to<pause_over>>;    // own timer
+                     replies_to<tell_run>::with<run_told>,  // by the registry
+                     reacts_to<pause_over>>;                // own timer
 
 /// In the orchestrator's place in the run of a plan: its steps in their order.
 using plan_executor_actor = orchestrator_actor::extend<
@@ -192,7 +192,7 @@ using run_registry_actor = caf::typed_actor<
     replies_to<resume_run>::with<run_opened>,
     reacts_to<withdraw_run>,  // who asked has gone
     reacts_to<attach_subscriber>, reacts_to<cancel_run>, reacts_to<cancel_call>,
-    reacts_to<tell_run>,  // a person says something to one that works
+    replies_to<tell_run>::with<run_told>,  // says something to one that works
     reacts_to<run_ended>, reacts_to<run_broken>,
     reacts_to<work_returned>,   // from a blocking executor's thread
     reacts_to<spec_completed>,  // from an executor's thread

@@ -209,27 +209,35 @@ void step_machine::begin_step(step_effects& out, time_point now,
   over_budget_ = recovering_ = shown_ = false;
   phase_ = phase::streaming;
   events.emplace_back(events::step_start{progress_.step, limits_.max_steps});
-  if (!goes_on && !message) say_heard(events, message);
+  // Nothing may come between a turn that its provider paused and its rest.
+  if (!goes_on) say_heard(events, message);
   record(out, std::move(events), std::move(message));
   out.emplace_back(open_turn{progress_.step, progress_.attempt});
 }
 
-bool step_machine::hear(std::string text) {
+std::optional<error> step_machine::hear(std::string text) {
   constexpr std::size_t most = 64;
-  if (end_ || phase_ == phase::ended || limits_.one_call ||
-      heard_.size() >= most)
-    return false;
+  const auto refused = [](std::string why) {
+    return error{errc::invalid_request, op, std::move(why)};
+  };
+  if (end_ || phase_ == phase::ended) return refused("the run is at its end");
+  if (limits_.one_call) return refused("the run asks no model");
+  if (std::ranges::find(heard_, text) != heard_.end()) return std::nullopt;
+  if (heard_.size() >= most)
+    return refused(std::to_string(most) + " texts wait for its next step");
   heard_.push_back(std::move(text));
-  return true;
+  return std::nullopt;
 }
 
-/// Not behind a turn that its provider paused, which nothing may come between,
-/// nor with a reminder: what a person says is one thing, what the runtime says
-/// another.
+/// Behind a reminder of the runtime, if there is one: a message of its own
+/// would have to be committed with it.
 void step_machine::say_heard(std::vector<events::body>& events,
                              std::optional<new_message>& message) {
   if (heard_.empty()) return;
-  message.emplace();
+  if (message)
+    message->text += "\n\nMeanwhile the user said:";
+  else
+    message.emplace();
   for (auto& text : std::exchange(heard_, {})) {
     message->text += (message->text.empty() ? "" : "\n\n") + text;
     events.emplace_back(events::user_message{std::move(text), progress_.step});

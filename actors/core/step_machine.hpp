@@ -118,8 +118,9 @@ class step_machine {
 
   /// A person says something to the run while it works: the next request has
   /// it, and it is on record with that step. Where no further step begins it
-  /// was never said. False: that is so already, or too much waits.
-  bool hear(std::string text);
+  /// was never said. What waits already is not heard twice. Why it cannot be
+  /// heard: the run ends, asks no model, or too much waits.
+  std::optional<error> hear(std::string text);
 
   /// From now on the run is in this phase; it begins in that of its limits.
   void enter(std::string phase) { work_phase_ = std::move(phase); }

@@ -65,6 +65,10 @@ struct tell_run {
   std::string text;
 };
 
+struct run_told {
+  std::optional<error> refused{};  ///< then its model will not hear it
+};
+
 /// cancel_run for the run's own orchestrator.
 struct end_run {
   core::end_request request;
@@ -157,6 +161,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::run_opened)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::cancel_run)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::cancel_call)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::tell_run)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::run_told)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::end_run)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::run_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::run_broken)

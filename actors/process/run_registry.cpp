@@ -85,10 +85,16 @@ void run_registry_state::on(cancel_call& x) {
     self->send(i->second.peers.dispatcher, std::move(x));
 }
 
-void run_registry_state::on(tell_run& x) {
+caf::result<run_told> run_registry_state::on(tell_run& x) {
+  const auto refused = [](const char* why) {
+    return run_told{error{errc::invalid_request, "run", why}};
+  };
   const auto i = runs.find(x.run);
-  if (i != runs.end() && !i->second.late)
-    self->send(i->second.peers.orchestrator, std::move(x));
+  if (i == runs.end() || table.why_still(x.run))
+    return refused("the run does not work in this process");
+  if (i->second.late)
+    return refused("the run has not begun to work: it waits for its tools");
+  return self->delegate(i->second.peers.orchestrator, std::move(x));
 }
 
 /// Of a time limit that counts no more, since the run was resumed, there is
@@ -187,7 +193,7 @@ run_registry_actor::behavior_type run_registry(
       handle<attach_subscriber>(self, "run_registry.attach"),
       handle<cancel_run>(self, "run_registry.cancel"),
       handle<cancel_call>(self, "run_registry.cancel_call"),
-      handle<tell_run>(self, "run_registry.tell"),
+      handle_request<run_told, tell_run>(self, "run_registry.tell"),
       handle<run_ended>(self, "run_registry.ended"),
       handle<run_broken>(self, "run_registry.broken"),
       handle<work_returned>(self, "run_registry.returned"),

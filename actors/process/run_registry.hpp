@@ -65,7 +65,7 @@ struct run_registry_state {
   void on(attach_subscriber& x);
   void on(cancel_run& x);
   void on(cancel_call& x);
-  void on(tell_run& x);
+  caf::result<run_told> on(tell_run& x);
   void on(const withdraw_run& x);
   void on(const run_ended& x);
   void on(run_broken& x);

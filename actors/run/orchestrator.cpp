@@ -14,6 +14,7 @@
 #include "actors/tools/call_records.hpp"
 #include "actors/tools/proposal_texts.hpp"
 #include "messages/duration_text.hpp"
+#include "runtime/base/text.hpp"
 #include "runtime/storage/last_use.hpp"
 
 namespace riffle {
@@ -167,6 +168,8 @@ void orchestrator_state::remember_session() {
     if (task == nullptr || *task != m.run) chat.begin_task();
     task = &m.run;
     if (m.role == storage::message_role::user) {
+      if (m.run == spec->run && m.step > 0)
+        told_tokens += core::estimate_tokens(m.text);
       chat.say_user(m.text, with_bytes(m.attachments, start.snapshot->files));
     } else {
       chat.compact();
@@ -234,14 +237,21 @@ void orchestrator_state::on(control_request& x) {
                    std::move(done.answer).value_or(""), std::move(entry)});
 }
 
-/// What would take much of the model's window is a task of its own, which is
-/// looked at before it is part of a session.
-void orchestrator_state::on(tell_run& x) {
-  constexpr std::uint64_t least_parts = 4;
+/// Of a task nothing is taken out to make room, so what is said beside it, in
+/// all, may have a quarter of the model's window and no more.
+run_told orchestrator_state::on(tell_run& x) {
+  constexpr std::uint64_t parts = 4;
   const auto window = chat.spec()->model.context_window;
   const auto size = core::estimate_tokens(x.text);
-  if (window > 0 && size > window / least_parts) return;
-  machine.hear(std::move(x.text));
+  if (window > 0 && told_tokens + size > window / parts)
+    return {error{errc::invalid_request, "run",
+                  "that is too much to be said beside the task: " +
+                      short_count(told_tokens + size) + " tokens of the " +
+                      short_count(window / parts) +
+                      " that a quarter of the model's window has"}};
+  auto refused = machine.hear(std::move(x.text));
+  if (!refused) told_tokens += size;
+  return {std::move(refused)};
 }
 
 void orchestrator_state::on(end_committed&) {
@@ -378,7 +388,7 @@ orchestrator_actor::behavior_type orchestrator(
       handle<control_request>(self, "orchestrator.control_request"),
       handle<proposal_made>(self, "orchestrator.proposal_made"),
       handle<end_run>(self, "orchestrator.end_run"),
-      handle<tell_run>(self, "orchestrator.tell"),
+      handle_request<run_told, tell_run>(self, "orchestrator.tell"),
       handle<pause_over>(self, "orchestrator.pause_over"),
   };
 }

@@ -38,7 +38,7 @@ struct orchestrator_state {
   void on(end_run& x) {
     apply(machine.on_end_request(std::move(x.request), now()));
   }
-  void on(tell_run& x);
+  run_told on(tell_run& x);
   void on(pause_over&) { apply(machine.on_waited(now())); }
 
   // Proposals (orchestrator_proposals.cpp).
@@ -77,6 +77,7 @@ struct orchestrator_state {
   storage::run_state ended_as = storage::run_state::active;
   asked_models chat;
   core::open_turn turn;                     ///< that was asked for last
+  std::uint64_t told_tokens = 0;            ///< said to the run as it worked
   std::string plan;                         ///< of the session
   std::string chosen_phase;                 ///< same; empty: the agent's own
   std::map<call_id, proposal_id> proposed;  ///< in an earlier life

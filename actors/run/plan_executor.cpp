@@ -260,7 +260,10 @@ plan_executor_actor::behavior_type plan_executor(
       [](control_request&) {},  // plans call no control tools
       [](proposal_made&) {},
       handle<end_run>(self, "plan_executor.end_run"),
-      [](tell_run&) {},  // there is no model
+      [](tell_run&) {
+        return run_told{
+            error{errc::invalid_request, "run", "a plan asks no model"}};
+      },
       handle<pause_over>(self, "plan_executor.pause_over"),
       handle<step_prepared>(self, "plan_executor.step_prepared"),
       handle<step_looked_at>(self, "plan_executor.step_looked_at"),

@@ -82,8 +82,11 @@ void run::cancel(std::string reason) const {
 expected<void> run::tell(std::string text) const {
   if (auto ok = service::check_told(text); !ok)
     return unexpected{std::move(ok.error())};
-  impl_->link->tell(id_, std::move(text));
-  return {};
+  if (auto ok = check_may_wait("run.tell"); !ok)
+    return unexpected{std::move(ok.error())};
+  return service::wait_for<void>([&](const service::reply<void>& to) {
+    impl_->link->tell(id_, std::move(text), to);
+  });
 }
 
 expected<run_outcome> run::wait(duration limit) const {

@@ -179,12 +179,13 @@ class run {
   /// settles as `cancelled`, the model is told, and the run goes on. Does
   /// nothing for a call that is settled or not of this run.
   void cancel_call(const call_id& call) const;
-  /// Says something to the model while the run works, and returns at once: the
-  /// request of its next step has it, and a `user_message` event tells so. A
-  /// run that makes no further request, or has ended, never does: whoever waits
-  /// for it in vain starts a run of the session with it. Fails with
-  /// `invalid_request` where there is nothing but blanks, or more than
-  /// `most_told` bytes.
+  /// Says something to the model while the run works: the request of its next
+  /// step has it, and a `user_message` event tells so. A run that ends without
+  /// a further request has never heard it: who waits for the event in vain
+  /// starts a run of the session with it. Blocks for a moment. Fails with
+  /// `invalid_request`: nothing but blanks, more than `service::most_told`
+  /// bytes, more in all than a quarter of the model's window, a run that has
+  /// not begun, ends, or asks no model; `cancelled`: the runtime has ended.
   expected<void> tell(std::string text) const;
   /// Waits for its end; `timeout` if it did not come in time. Other errors
   /// (`storage_unavailable`, …) say that it cannot go on in this process.

@@ -37,9 +37,10 @@ void runtime_link::cancel(const run_id& run, const call_id& call) {
   if (!cut_) door_->cancel(run, call);
 }
 
-void runtime_link::tell(const run_id& run, std::string text) {
+void runtime_link::tell(const run_id& run, std::string text,
+                        const service::reply<void>& to) {
   std::lock_guard lock{mutex_};
-  if (!cut_) door_->tell(run, std::move(text));
+  if (!cut_) door_->tell(run, std::move(text), to);
 }
 
 bool runtime_link::attach(const run_id& run, subscriber_ptr who) {

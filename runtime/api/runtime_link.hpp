@@ -25,7 +25,8 @@ class runtime_link {
   /// Does nothing once the link is cut.
   void cancel(const run_id& run, std::string reason);
   void cancel(const run_id& run, const call_id& call);
-  void tell(const run_id& run, std::string text);
+  void tell(const run_id& run, std::string text,
+            const service::reply<void>& to);
   /// False: the link is cut.
   bool attach(const run_id& run, subscriber_ptr who);
   /// Runs a short blocking job; drops it once the runtime has ended.

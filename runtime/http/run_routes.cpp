@@ -281,27 +281,34 @@ void resume_run(call c) {
 void say_to_run(call c) {
   const auto body = read_object(c);
   if (!body) return c.out(problem(body.error()));
-  work(std::move(c), [body = *body](call& x) -> reply {
+  const auto kept = std::make_shared<call>(std::move(c));
+  work(kept, [kept, body = *body](call& x) -> std::optional<reply> {
     const auto run = visible_run(x, run_id{x.names.at(0)});
     if (!run) return problem(run.error());
     const auto text = body.find("text");
     if (body.size() != 1 || text == body.end() || !text->is_string())
       return problem(400, "invalid_request",
                      "the body is an object with one member: text, a string");
-    if (is_plan(run->id))
-      return problem(400, "invalid_request",
-                     "a plan asks no model: say it to the run of a step");
+    if (auto ok = service::check_told(*text); !ok) return problem(ok.error());
     if (run->state != storage::run_state::active)
       return problem(409, "invalid_request",
                      "the run has ended (" +
                          std::string{to_string(run->state)} +
                          "): POST /v1/sessions/" + run->session.value +
                          "/runs goes on with its conversation");
-    if (auto ok = service::check_told(*text); !ok) return problem(ok.error());
-    log_deed(x, "says something to " + run->id.value, run->id.value,
-             run->session.value);
-    x.at->parts().runs.tell(run->id, *text);
-    return json_reply(202, {{"run_id", run->id.value}, {"message", "asked"}});
+    x.at->parts().runs.tell(
+        run->id, *text,
+        service::reply<void>{[kept, id = run->id, session = run->session](
+                                 const expected<void>& said) {
+          if (!said)
+            return kept->out(
+                problem(409, "invalid_request", said.error().message));
+          log_deed(*kept, "says something to " + id.value, id.value,
+                   session.value);
+          kept->out(
+              json_reply(202, {{"run_id", id.value}, {"message", "asked"}}));
+        }});
+    return {};
   });
 }
 

@@ -107,7 +107,8 @@ bool may_change_more(const storage::call_record& x) {
   static const std::unordered_set<std::string_view> harmless{
       "manage_plan", "seek_approval", "complete"};
   return x.call.eff == effect::mutating && x.attempt > 0 &&
-         !harmless.contains(x.call.tool) && !only_looks(x.call.tool, x.call.arguments) &&
+         !harmless.contains(x.call.tool) &&
+         !only_looks(x.call.tool, x.call.arguments) &&
          (!changes_files(x.call.tool) || x.how == outcome::interrupted ||
           x.how == outcome::timed_out);
 }

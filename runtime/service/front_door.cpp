@@ -120,9 +120,24 @@ void front_door::cancel(const run_id& run, const call_id& call,
     caf::anon_send(to, cancel_call{run, call, std::move(by)});
 }
 
-void front_door::tell(const run_id& run, std::string text) {
-  if (const auto to = registry())
-    caf::anon_send(to, tell_run{run, std::move(text)});
+void front_door::tell(const run_id& run, std::string text,
+                      const reply<void>& to) {
+  constexpr auto longest = std::chrono::seconds{10};
+  const auto registry = this->registry();
+  if (!registry) return;  // and `to` says it
+  actors_->spawn(
+      [=, x = tell_run{run, std::move(text)}](caf::event_based_actor* self) {
+        self->request(registry, longest, x)
+            .then(
+                [=](run_told& y) {
+                  if (y.refused) return to(unexpected{std::move(*y.refused)});
+                  to({});
+                },
+                [=](const caf::error&) {
+                  to(unexpected{error{errc::invalid_request, runtime_op,
+                                      "the run did not take it"}});
+                });
+      });
 }
 
 void front_door::tell(storage::decision_record x) {

@@ -49,8 +49,9 @@ class front_door {
   void attach(const run_id& run, subscriber_ptr who);
   void cancel(const run_id& run, error why, bool cancelled);
   void cancel(const run_id& run, const call_id& call, std::string by = {});
-  /// See `step_machine::hear`.
-  void tell(const run_id& run, std::string text);
+  /// See `step_machine::hear`. Fails with `invalid_request`: it will not be
+  /// heard, and why.
+  void tell(const run_id& run, std::string text, const reply<void>& to);
 
   /// A decision was stored: its run is told at once.
   void tell(storage::decision_record x);

@@ -79,10 +79,8 @@ class runs {
     door_->cancel(run, call, std::move(by));
   }
   /// Says something to a run of this process while it works, see
-  /// `step_machine::hear`. `text` is one that `check_told` takes.
-  void tell(const run_id& run, std::string text) const {
-    door_->tell(run, std::move(text));
-  }
+  /// `step_machine::hear`. Fails with `invalid_request`.
+  void tell(const run_id& run, std::string text, const reply<void>& to) const;
   /// Ends a run of this process; of others nothing.
   void cancel_here(const run_id& run, std::string reason) const;
 

@@ -23,6 +23,19 @@ void tell(actor_fixture& x, const std::string& text) {
   caf::anon_send(x.registry, tell_run{x.run, text});
 }
 
+/// Why it is not heard; empty: it is.
+std::string refused(actor_fixture& x, const std::string& text) {
+  std::string why = "no answer";
+  x.system->spawn([&why, to = x.registry,
+                   what = tell_run{x.run, text}](caf::event_based_actor* self) {
+    self->request(to, std::chrono::minutes{1}, what).then([&why](run_told& y) {
+      why = y.refused ? y.refused->message : "";
+    });
+  });
+  x.settle();
+  return why;
+}
+
 /// What stands in the user's place of the n-th request, in order.
 std::vector<std::string> said(const actor_fixture& x, std::size_t n) {
   std::vector<std::string> out;
@@ -102,9 +115,9 @@ TEST_CASE("what is said too late is on no record") {
     CHECK(m.text.find("one more thing") == std::string::npos);
 }
 
-TEST_CASE("a reminder of the runtime stands alone: what is said comes next") {
+TEST_CASE("what is said beside a reminder of the runtime stands behind it") {
   actor_fixture x;
-  x.provider->answers = {look_once()};
+  x.provider->answers = {look_once(), look_once(), ends()};
   auto spec = x.make_spec();
   spec->agent.loop_limit = 2;
   x.begin();
@@ -116,30 +129,47 @@ TEST_CASE("a reminder of the runtime stands alone: what is said comes next") {
   REQUIRE(x.blocking->jobs.size() == 1);
   tell(x, "stop looking");
   x.settle();
-  x.blocking->run_one();
-  x.settle();
+  finish(x);
   REQUIRE(x.provider->requests.size() == 3);
-  CHECK(said(x, 2).size() == 2);
+  REQUIRE(said(x, 2).size() == 2);
   CHECK(said(x, 2)[1].starts_with("[Note of the runtime]"));
-  CHECK(told(x).empty());
-  x.provider->answers = {look_once(), look_once(), look_once(2), ends()};
-  x.cancel();
-  x.run_blocking = true;
-  x.run_out();
-  check_log(x.reader->lines);
+  CHECK(
+      said(x, 2)[1].ends_with("\n\nMeanwhile the user said:\n\nstop looking"));
+  CHECK(told(x) == std::vector<json>{{{"text", "stop looking"}, {"step", 3}}});
 }
 
-TEST_CASE("what would take much of the window is not said by the way") {
+TEST_CASE("what is said beside a task has a quarter of the window in all") {
   actor_fixture x;
-  x.provider->answers = {look_once(), ends()};
+  x.provider->answers = {look_once(), look_once(2), ends()};
   auto spec = x.make_spec();
   spec->model.context_window = 4000;
   begin_working(x, spec);
-  tell(x, std::string(4004, 'a'));  // a quarter of it, and a token
-  tell(x, std::string(4000, 'b'));
-  finish(x);
+  CHECK(refused(x, std::string(4004, 'a')).find("a quarter of the model's") !=
+        std::string::npos);
+  CHECK(refused(x, std::string(2000, 'b')).empty());
+  CHECK(refused(x, std::string(2004, 'c')).find("beside the task") !=
+        std::string::npos);
+  // Neither a further step nor another life of the run makes it less.
+  x.blocking->run_one();
+  x.settle();
   REQUIRE(told(x).size() == 1);
-  CHECK(told(x)[0].at("text").get<std::string>().front() == 'b');
+  CHECK_FALSE(refused(x, std::string(2004, 'd')).empty());
+  CHECK(refused(x, std::string(2000, 'e')).empty());
+  finish(x);
+  CHECK(told(x).size() == 2);
+}
+
+TEST_CASE("who cannot be told anything says so") {
+  actor_fixture x;
+  x.provider->answers = {look_once(), ends()};
+  begin_working(x);
+  x.run = run_id{"run_of_nobody"};
+  CHECK(refused(x, "x") == "the run does not work in this process");
+  x.run = run_id{"run_1"};
+  x.cancel();
+  x.scheduler().run_once();
+  finish(x);
+  CHECK_FALSE(refused(x, "too late").empty());
 }
 
 // Whatever dies, and whenever: the log and the model agree on what was said,

@@ -29,20 +29,22 @@ text = "You said: {{task}}"
 )toml";
 
 struct talk {
-  explicit talk(const std::string& more = {})
-      : riffle{prepared(more), {"chat", "--no-color"}, columns} {
+  explicit talk(const std::string& more = {}, bool asks = false)
+      : riffle{prepared(more, asks), {"chat", "--no-color"}, columns} {
     REQUIRE(riffle.read_next("/help shows"));
     REQUIRE(riffle.read_next("> "));
     riffle.type("one\r");
-    REQUIRE(riffle.read_next("Running: touch a"));
+    REQUIRE(riffle.read_next(asks ? "[y]es" : "Running: touch a"));
   }
-  const std::filesystem::path& prepared(const std::string& more) {
+  const std::filesystem::path& prepared(const std::string& more, bool asks) {
     folder.write("s.toml", script);
     folder.write("riffle.toml",
                  "[runtime]\ndata_dir = \"data\"\n"
-                 "[tools.bash]\napproval = \"allow\"\n"
-                 "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
-                 "script = \"s.toml\"\n" +
+                 "[tools.bash]\napproval = \"" +
+                     std::string{asks ? "ask" : "allow"} +
+                     "\"\n"
+                     "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
+                     "script = \"s.toml\"\n" +
                      more);
     return folder.path();
   }
@@ -153,14 +155,32 @@ TEST_CASE("what stands behind a command, or attaches a file, waits") {
   x.riffle.type("\x1b[A\x15\x1b[A\x15see @s.toml\r");
   REQUIRE(x.riffle.read_next("(1 queued, Enter: say it now, Up: see @s.toml)"));
   x.riffle.type("\r");
-  REQUIRE(x.riffle.read_next("sent when the run has ended"));
-  CHECK_THAT(x.picture(), Contains("it attaches s.toml"));
+  REQUIRE(x.riffle.read_next(
+      "Not said now: it attaches s.toml. It is sent when the run has ended."));
   REQUIRE(x.riffle.read_next("(1 queued"));
   REQUIRE(x.goes_on());
   REQUIRE(x.riffle.read_next("You said: two"));
   REQUIRE(x.riffle.read_next("attached: s.toml"));
   REQUIRE(x.goes_on());
   REQUIRE(x.riffle.read_next("You said: see @s.toml"));
+  CHECK(x.leave() == 0);
+}
+
+TEST_CASE("what is queued is said beside a question, too") {
+  if (!has_terminals()) return skip(no_terminals);
+  talk x{{}, true};
+  x.riffle.type("two\r");
+  REQUIRE(x.riffle.read_next("(1 queued, Enter: say it now"));
+  x.riffle.type("\r");  // it answers nothing
+  REQUIRE(x.riffle.read_next("(1 for the next step)"));
+  CHECK_FALSE(std::filesystem::exists(x.folder.path() / "a"));
+  x.riffle.answer("y");
+  REQUIRE(x.riffle.read_next("Running: touch a"));
+  REQUIRE(x.goes_on());
+  REQUIRE(x.riffle.read_next("[YOU] two"));
+  REQUIRE(x.riffle.read_next("[y]es"));
+  x.riffle.answer("s");
+  REQUIRE(x.riffle.read_next("> "));
   CHECK(x.leave() == 0);
 }
 

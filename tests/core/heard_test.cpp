@@ -54,15 +54,24 @@ std::vector<std::string> said(const step_effects& all) {
 
 TEST_CASE("what is heard goes out with the next step, once") {
   auto x = begun();
-  CHECK(x.hear("one"));
-  CHECK(x.hear("two"));
+  CHECK_FALSE(x.hear("one"));
+  CHECK_FALSE(x.hear("two"));
   CHECK(said(one_step(x, "a")) == std::vector<std::string>{"one", "two"});
   CHECK(said(one_step(x, "b")).empty());
 }
 
+TEST_CASE("what waits already is not heard twice") {
+  auto x = begun();
+  CHECK_FALSE(x.hear("one"));
+  CHECK_FALSE(x.hear("one"));
+  CHECK(said(one_step(x, "a")) == std::vector<std::string>{"one"});
+  CHECK_FALSE(x.hear("one"));
+  CHECK(said(one_step(x, "b")) == std::vector<std::string>{"one"});
+}
+
 TEST_CASE("nothing is said between a paused turn and what goes on with it") {
   auto x = begun();
-  CHECK(x.hear("meanwhile"));
+  CHECK_FALSE(x.hear("meanwhile"));
   CHECK(said(ends_turn(x, finish_reason::paused)).empty());
   CHECK(said(one_step(x, "a")) == std::vector<std::string>{"meanwhile"});
 }
@@ -71,28 +80,28 @@ TEST_CASE("a run that ends hears nothing, and so does one that asks no model") {
   auto done = begun();
   ends_turn(done, finish_reason::stop);
   CHECK(done.ended());
-  CHECK_FALSE(done.hear("too late"));
+  CHECK(done.hear("too late"));
   auto stopped = begun();
   stopped.on_end_request({{errc::cancelled, "run", "stopped"}}, {});
-  CHECK_FALSE(stopped.hear("too late"));
+  CHECK(stopped.hear("too late"));
   step_limits one;
   one.one_call = true;
-  CHECK_FALSE(begun(one).hear("to nobody"));
+  CHECK(begun(one).hear("to nobody"));
 }
 
 TEST_CASE("the last step is no reason to say anything") {
   step_limits limits;
   limits.max_steps = 1;
   auto x = begun(limits);
-  CHECK(x.hear("more"));
+  CHECK_FALSE(x.hear("more"));
   CHECK(said(one_step(x, "a")).empty());
   CHECK(x.ended());
 }
 
 TEST_CASE("a run keeps 64 texts for its model, and takes no more") {
   auto x = begun();
-  for (int i = 0; i < 64; ++i) CHECK(x.hear(std::to_string(i)));
-  CHECK_FALSE(x.hear("64"));
+  for (int i = 0; i < 64; ++i) CHECK_FALSE(x.hear(std::to_string(i)));
+  CHECK(x.hear("64"));
   CHECK(said(one_step(x, "a")).size() == 64);
-  CHECK(x.hear("65"));
+  CHECK_FALSE(x.hear("65"));
 }

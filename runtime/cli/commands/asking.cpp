@@ -118,6 +118,8 @@ void watched_work::echo_again() {
 }
 
 void watched_work::on(const event& x) {
+  if (typing_ != nullptr && std::holds_alternative<events::step_start>(x.body))
+    typing_->on_step();
   if (const auto* said = std::get_if<events::user_message>(&x.body);
       said != nullptr && typing_ != nullptr)
     typing_->on_heard(said->text);

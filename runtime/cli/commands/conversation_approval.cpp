@@ -92,7 +92,8 @@ void conversation::tell_allowed(bool ends) {
                      : ", in this session"));
     // To be copied.
     if (is_kept(x))
-      note("    riffle proposals always --revoke " + short_id(x.proposal.value));
+      note("    riffle proposals always --revoke " +
+           short_id(x.proposal.value));
   }
   if (of_session) note("/approve ask takes back what holds in this session.");
 }

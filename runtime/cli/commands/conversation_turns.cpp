@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "runtime/cli/commands/chat_files.hpp"
 #include "runtime/cli/commands/conversation.hpp"
+#include "runtime/cli/commands/file_part.hpp"
 #include "runtime/cli/commands/room.hpp"
 #include "runtime/cli/commands/unfinished.hpp"
 #include "runtime/cli/commands/volley.hpp"
@@ -57,16 +57,14 @@ int conversation::watch_work(
 std::optional<std::string> conversation::tell(const run& turn,
                                               const std::string& text) {
   const auto line = parse_chat_line(text).rest;
-  const auto waits = [](const std::string& why) {
-    return why + ": it is sent when the run has ended.\n";
-  };
-  if (wants_to_leave(line)) return std::string{};
-  auto asked = request(line);
-  const auto attached = attach_mentioned(asked);
-  if (!attached) return waits(attached.error().message);
-  if (!attached->empty()) return waits("it attaches " + *attached);
-  if (const auto ok = turn.tell(line); !ok) return waits(ok.error().message);
-  return std::nullopt;
+  for (const auto& word : mentioned_files(line))
+    if (const auto file = find_part(word).part)
+      return "Not said now: it attaches " + shown(*file) +
+             ". It is sent when the run has ended.\n";
+  const auto said = turn.tell(line);
+  if (said) return std::nullopt;
+  return "Not said now: " + said.error().message +
+         ". It is sent when the run has ended.\n";
 }
 
 int conversation::watch_turn(const run& turn, bool asks, interrupts& signals,

@@ -312,7 +312,12 @@ void approval_prompt::forget_early(std::chrono::steady_clock::time_point now) {
 }
 
 void approval_prompt::on_answer(const key& x) {
-  if (x.what == key_kind::enter) return;
+  if (x.what == key_kind::enter) {
+    // It answers nothing, and says what is queued as it does without one.
+    if (around_.typing != nullptr && around_.typing->can_tell())
+      around_.typing->take({x});
+    return;
+  }
   if (x.what == key_kind::end_of_input) {
     // Who is in a conversation leaves it, and that is no answer.
     if (around_.typing != nullptr) return around_.typing->take({x});

@@ -87,6 +87,11 @@ class chat_prompt {
   /// one waits no more. Nobody can be told anything without `f`, and behind the
   /// end of what works.
   void tell_with(teller f, std::function<void()> heard);
+  /// An Enter would tell something.
+  [[nodiscard]] bool can_tell() const;
+  /// A step begins: what was told before and is not heard with it waits as if
+  /// it had not been.
+  void on_step() { told_ = 0; }
   /// The model has a text of those that were told: it waits no more.
   void on_heard(const std::string& text);
   /// What was answered since the last call.
@@ -173,7 +178,6 @@ class chat_prompt {
   void begin_raw();
   void offer_held();
   void submit();
-  [[nodiscard]] bool can_tell() const;
   void tell();
   bool answer(const std::string& text);
   bool is_meant_for_question(const std::string& marked) const;
@@ -212,7 +216,8 @@ class chat_prompt {
   std::optional<time_point> last_key_;
   std::optional<time_point> question_at_;  ///< see `beside_question`
   std::deque<std::string> queue_;          ///< with marks, see `line_editor`
-  std::size_t told_ = 0;  ///< of the front of `queue_`: see `tell_with`
+  std::size_t told_ = 0;       ///< of the front of `queue_`, see `tell_with` …
+  std::size_t ever_told_ = 0;  ///< … at least, and those before the last step
   teller teller_;
   std::function<void()> on_heard_;
   answerer answerer_;

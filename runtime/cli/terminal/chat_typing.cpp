@@ -115,6 +115,7 @@ void chat_prompt::take_back() {
   }
   editor_.give(queue_.back());
   queue_.pop_back();
+  ever_told_ = std::min(ever_told_, queue_.size());
 }
 
 bool chat_prompt::answer(const std::string& text) {
@@ -135,12 +136,14 @@ void chat_prompt::beside_question() {
   question_at_ = std::chrono::steady_clock::now();
   list_.hide();
   if (held_) return;  // it waits for an Enter of its own
-  std::erase_if(queue_,
-                [this, i = std::size_t{0}](const std::string& x) mutable {
-                  if (i++ < told_ || !is_answer_key(trimmed(x))) return false;
-                  answers_ += text_of_early_key(trimmed(x));
-                  return true;
-                });
+  for (auto i = ever_told_; i < queue_.size();) {
+    if (!is_answer_key(trimmed(queue_[i]))) {
+      ++i;
+      continue;
+    }
+    answers_ += text_of_early_key(trimmed(queue_[i]));
+    queue_.erase(queue_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
 }
 
 void chat_prompt::keep(const std::string& text) {
@@ -216,13 +219,14 @@ void chat_prompt::submit() {
 void chat_prompt::tell_with(teller f, std::function<void()> heard) {
   teller_ = std::move(f);
   on_heard_ = std::move(heard);
-  told_ = 0;
+  told_ = ever_told_ = 0;
 }
 
-/// What a command does is no word to a model.
+/// What a command does is no word to a model, nor is a word that leaves.
 bool chat_prompt::can_tell() const {
-  return teller_ && !held_ && told_ < queue_.size() &&
-         parse_chat_line(editor_.whole(queue_[told_])).what == chat_act::task;
+  if (!teller_ || held_ || told_ >= queue_.size()) return false;
+  const auto next = parse_chat_line(editor_.whole(queue_[told_]));
+  return next.what == chat_act::task && !wants_to_leave(next.rest);
 }
 
 void chat_prompt::tell() {
@@ -231,15 +235,16 @@ void chat_prompt::tell() {
       answers_ += *why;
       return;
     }
-    ++told_;
+    ever_told_ = std::max(ever_told_, ++told_);
   }
 }
 
 void chat_prompt::on_heard(const std::string& text) {
-  for (std::size_t i = 0; i < told_; ++i) {
+  for (std::size_t i = 0; i < ever_told_; ++i) {
     if (parse_chat_line(editor_.whole(queue_[i])).rest != text) continue;
     queue_.erase(queue_.begin() + static_cast<std::ptrdiff_t>(i));
-    --told_;
+    --ever_told_;
+    if (i < told_) --told_;
     on_heard_();
     return;
   }
