@@ -5,6 +5,7 @@
 
 #include "actors/core/context_window.hpp"
 #include "actors/run/conversation.hpp"
+#include "messages/runtime_note.hpp"
 #include "runtime/base/text.hpp"
 
 namespace riffle::service {
@@ -51,8 +52,10 @@ expected<void> check_told(const std::string& text) {
     return wrong("there is nothing to say to the run: give it a text");
   if (text.size() > most_told)
     return wrong("that is too long to be said to a run that works: " +
-                 short_size(text.size()) + ", " + short_size(most_told) +
-                 " at most");
+                 std::to_string(text.size()) + " bytes, " +
+                 std::to_string(most_told) + " at most");
+  if (trimmed(text).starts_with(trimmed(runtime_note)))
+    return wrong("it begins as only notes of the runtime do");
   return {};
 }
 

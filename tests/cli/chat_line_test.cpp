@@ -27,6 +27,9 @@ TEST_CASE("a line is a task, a command, or one for the shell") {
   CHECK(parse_chat_line("/2 of them").what == chat_act::task);
   CHECK(parse_chat_line("/__init__ is long").what == chat_act::task);
   CHECK(parse_chat_line("/hepl").what == chat_act::command);
+  CHECK(parse_chat_line("/Cost  now") ==
+        chat_line{chat_act::command, "cost", "now"});
+  CHECK(parse_chat_line("/Users are many").what == chat_act::task);
   CHECK(no_such_command("hepl") ==
         "there is no /hepl; did you mean /help? /help lists all");
   CHECK(no_such_command("xyzxyz") == "there is no /xyzxyz: /help lists all");

@@ -2,6 +2,7 @@
 // What a person says to a run that works, in a conversation.
 #include <csignal>
 #include <filesystem>
+#include <regex>
 #include <string>
 
 #include "tests/cli/terminal_picture.hpp"
@@ -80,11 +81,13 @@ std::size_t count(const std::string& text, const std::string& part) {
 TEST_CASE("Enter in the empty line says what is queued to the run") {
   if (!has_terminals()) return skip(no_terminals);
   talk x;
+  x.riffle.resize(60);
   x.riffle.type("rather in C++\r");
   REQUIRE(x.riffle.read_next(
       "(1 queued, Enter: say it now, Up: rather in C++) > "));
   x.riffle.type("\r");
   REQUIRE(x.riffle.read_next("(1 for the next step) > "));
+  x.riffle.resize(talk::columns);
   x.riffle.type("\x1b[A");
   REQUIRE(x.riffle.read_next("cannot be taken back"));
   x.riffle.type("more");
@@ -138,6 +141,8 @@ TEST_CASE("a run that ends at its last step leaves what was said to the next") {
   REQUIRE(x.riffle.read_next("Running: touch a"));
   REQUIRE(x.goes_on());
   REQUIRE(x.riffle.read_next("used up its 1 step"));
+  // What was typed meanwhile stands behind it in the history.
+  CHECK_THAT(x.picture(), Contains("Up, until the task stands there"));
   CHECK(x.leave() == 0);
   CHECK_THAT(x.picture(), !Contains("[YOU]"));
 }
@@ -153,7 +158,7 @@ TEST_CASE("what stands behind a command, or attaches a file, waits") {
   REQUIRE(x.riffle.read_next("[YOU] two"));
   REQUIRE(x.riffle.read_next("(2 queued, Up: three)"));
   x.riffle.type("\x1b[A\x15\x1b[A\x15see @s.toml\r");
-  REQUIRE(x.riffle.read_next("(1 queued, Enter: say it now, Up: see @s.toml)"));
+  REQUIRE(x.riffle.read_next("(1 queued, Up: see @s.toml)"));
   x.riffle.type("\r");
   REQUIRE(x.riffle.read_next(
       "Not said now: it attaches s.toml. It is sent when the run has ended."));
@@ -174,6 +179,7 @@ TEST_CASE("what is queued is said beside a question, too") {
   x.riffle.type("\r");  // it answers nothing
   REQUIRE(x.riffle.read_next("(1 for the next step)"));
   CHECK_FALSE(std::filesystem::exists(x.folder.path() / "a"));
+  x.riffle.answer("");  // half a second of silence, then keys answer again
   x.riffle.answer("y");
   REQUIRE(x.riffle.read_next("Running: touch a"));
   REQUIRE(x.goes_on());
@@ -197,6 +203,15 @@ TEST_CASE("what was heard before a kill is no line that waits, nor said anew") {
   x.riffle.signal(SIGKILL);
   x.riffle.finish();
   std::filesystem::remove(x.folder.path() / "a");
+  // As where it is killed before the file is written anew.
+  terminal_program list{
+      x.folder.path(), {"sessions", "list", "--output", "json"}, 200};
+  CHECK(list.finish() == 0);
+  std::smatch session;
+  const auto listed = list.written();
+  REQUIRE(std::regex_search(listed, session, std::regex{"ses_[0-9a-z]+"}));
+  x.folder.write("data/queued",
+                 "[\"" + session.str() + "\",999999999,\"rather in C++\"]\n");
   terminal_program again{
       x.folder.path(), {"chat", "-c", "--no-color"}, talk::columns};
   REQUIRE(again.read_next("ne[v]er > "));
@@ -206,4 +221,23 @@ TEST_CASE("what was heard before a kill is no line that waits, nor said anew") {
   again.type("\x04");
   CHECK(again.finish() == 0);
   CHECK_THAT(again.written(), !Contains("waiting when it ended"));
+}
+
+TEST_CASE("a line is kept until it has done its work") {
+  if (!has_terminals()) return skip(no_terminals);
+  talk x;
+  REQUIRE(x.goes_on());
+  REQUIRE(x.riffle.read_next("You said: one"));
+  x.riffle.type("!touch b; while [ -e b ]; do sleep 0.05; done\r");
+  REQUIRE(eventually(
+      [&] { return std::filesystem::exists(x.folder.path() / "b"); }));
+  x.riffle.signal(SIGKILL);
+  x.riffle.finish();
+  std::filesystem::remove(x.folder.path() / "b");
+  terminal_program again{
+      x.folder.path(), {"chat", "-c", "--no-color"}, talk::columns};
+  REQUIRE(again.read_next("1 line was waiting when it ended"));
+  REQUIRE(again.read_next("> "));
+  again.type("\x04");
+  CHECK(again.finish() == 0);
 }

@@ -171,8 +171,10 @@ TEST_CASE("what only looks like a blank makes no read") {
   const std::vector<std::string> list{"cat", "ls", "git log"};
   REQUIRE(core::as_read_command("git log --oneline", list));
   REQUIRE(core::only_reads("cat a | cat", list));
-  for (const std::string x : {"\u0085", "\u00a0", "\u2003", "\u200b", "\u2028",
-                              "\u202e", "\u2800", "\u3000", "\ufeff"})
+  for (const std::string x :
+       {"\u0085", "\u00a0", "\u2003", "\u200b", "\u2028", "\u202e", "\u2800",
+        "\u3000", "\ufeff", "\ufe0f", "\ufff9", "\ufffc", "\U00013437",
+        "\U00016fe4", "\U0001bca0", "\U0001d173"})
     for (const auto& line : {"cat" + x + "a", "cat a" + x + "b", "cat a" + x,
                              "c" + x + "at a", "ls " + x, "cat 'a" + x + "b'",
                              "git" + x + "log", "git log" + x + "--oneline"}) {

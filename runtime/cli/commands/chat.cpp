@@ -188,8 +188,10 @@ void tell_unsent(const chat_prompt& prompt, console& io) {
 /// What waited when this session's last program was killed is the newest of the
 /// history, and that is said once.
 void offer_left(const left_lines& left, const std::string& session,
-                line_editor& editor, bool color, console& io) {
-  const auto all = left.take(session);
+                conversation& talk, line_editor& editor, bool color,
+                console& io) {
+  auto all = left.take(session);
+  std::erase_if(all, [&](const std::string& x) { return talk.has_heard(x); });
   if (all.empty()) return;
   const auto known = editor.history();
   const bool there = known.size() >= all.size() &&
@@ -207,12 +209,15 @@ bool talk_on(conversation& talk, chat_prompt& prompt, history_file& history,
   do {
     if (session != talk.session_name()) {
       session = talk.session_name();
-      offer_left(left, session, prompt.editor(), color, io);
+      offer_left(left, session, talk, prompt.editor(), color, io);
     }
     // Each turn has a Ctrl-C of its own.
     interrupts signals;
     const auto text = prompt.next(signals);
-    left.waiting(session, prompt.queued());
+    // Until it is on record a task waits as those behind it do.
+    auto waits = prompt.queued();
+    if (text) waits.insert(waits.begin(), *text);
+    left.waiting(session, std::move(waits));
     history.add_typed(prompt.editor());
     const bool over = !text || !talk.on(*text, signals);
     if (over || signals.asked_to_leave()) return signals.asked_to_leave();

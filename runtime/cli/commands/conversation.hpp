@@ -63,6 +63,10 @@ class conversation {
     keep_queued_ = std::move(f);
   }
 
+  /// Whether the last run heard such a line while it worked, or began with it:
+  /// who was killed then had no time to strike it.
+  [[nodiscard]] bool has_heard(const std::string& line);
+
   /// A change of the model may have left it without a runtime.
   [[nodiscard]] bool can_go_on() const noexcept { return rt_.has_value(); }
 

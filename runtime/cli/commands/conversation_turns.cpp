@@ -67,6 +67,29 @@ std::optional<std::string> conversation::tell(const run& turn,
          ". It is sent when the run has ended.\n";
 }
 
+bool conversation::has_heard(const std::string& line) {
+  const auto whole = snapshot();
+  const auto text = parse_chat_line(line).rest;
+  if (!whole || whole->runs.empty() || text.empty()) return false;
+  const auto& last = whole->runs.back();
+  if (last.task == text) return true;
+  constexpr std::string_view apart = "\n\n";
+  return std::ranges::any_of(whole->messages, [&](const auto& m) {
+    if (m.run != last.id || m.step == 0 ||
+        m.role != storage::message_role::user)
+      return false;
+    const std::string_view said = m.text;
+    for (auto at = said.find(text); at != said.npos;
+         at = said.find(text, at + 1)) {
+      const auto rest = said.substr(at + text.size());
+      if ((at == 0 || said.substr(0, at).ends_with(apart)) &&
+          (rest.empty() || rest.starts_with(apart)))
+        return true;
+    }
+    return false;
+  });
+}
+
 int conversation::watch_turn(const run& turn, bool asks, interrupts& signals,
                              room_wait& room) {
   const auto show = [&](std::optional<unique_fd> keyboard) {
@@ -148,11 +171,16 @@ bool conversation::run_task(run_request asked, interrupts& signals) {
   }
   told_.clear();
   session_ = started->session();
+  if (keep_queued_) keep_queued_({});
   const int status =
       watch_turn(*started, asked.approval == approve::ask, signals, room);
   if (!title_.empty()) keep_title(std::exchange(title_, {}));
-  if (!signals.asked_to_stop() && status == failed && can_erase())
-    note("Up and Enter tries it again.");
+  if (!signals.asked_to_stop() && status == failed && can_erase()) {
+    const auto typed = prompt_.editor().history();
+    note(!typed.empty() && typed.back() == asked.task
+             ? "Up and Enter tries it again."
+             : "Up, until the task stands there, and Enter tries it again.");
+  }
   return true;
 }
 

@@ -226,6 +226,12 @@ std::string removal_text(const std::string& id, const removed_sessions& gone) {
   return out;
 }
 
+/// A part of an id may be another one's tomorrow: said twice it would delete
+/// two.
+bool names_for_good(const std::string& given, const session_id& meant) {
+  return given == meant.value || given == short_id(meant.value);
+}
+
 int remove(const sessions_command& x, const service::sessions& all,
            console& io) {
   const auto gone = all.remove(session_id{x.id});
@@ -311,6 +317,12 @@ int execute(const sessions_command& given, console& io) {
   const auto named = all.find(x.id);
   if (!named && named.error().code != errc::not_found)
     return report(named.error(), io);
+  if (named && x.action == what::remove && !names_for_good(x.id, *named))
+    return report({errc::invalid_request, "sessions",
+                   "what is deleted is gone: name it as a whole, or as lists "
+                   "show it: " +
+                       short_id(named->value)},
+                  io);
   if (named) x.id = named->value;
   if (x.action == what::remove) return remove(x, all, io);
   if (x.action == what::cancel && x.id.starts_with("plan_") && *journal)

@@ -182,7 +182,8 @@ class chat_prompt {
   bool answer(const std::string& text);
   bool is_meant_for_question(const std::string& marked) const;
   bool holds_back(const key& x);
-  [[nodiscard]] std::string queued_text() const;
+  [[nodiscard]] std::string queued_text(std::size_t beside) const;
+  [[nodiscard]] bool offers_to_tell() const;
   [[nodiscard]] std::string set_off(const std::string& row) const;
   void suspend();
   void edit();

@@ -229,6 +229,11 @@ bool chat_prompt::can_tell() const {
   return next.what == chat_act::task && !wants_to_leave(next.rest);
 }
 
+/// What names a file may attach it, and would be refused.
+bool chat_prompt::offers_to_tell() const {
+  return can_tell() && mentioned_files(editor_.whole(queue_[told_])).empty();
+}
+
 void chat_prompt::tell() {
   while (can_tell()) {
     if (const auto why = teller_(editor_.whole(queue_[told_]))) {
@@ -263,19 +268,30 @@ std::vector<std::string> chat_prompt::unsent() const {
   return out;
 }
 
-/// With the one that Up takes back.
-std::string chat_prompt::queued_text() const {
+/// Where there is room, with what Enter does and with what Up takes back.
+/// `beside`: columns of what else stands in the row.
+std::string chat_prompt::queued_text(std::size_t beside) const {
   constexpr std::size_t longest = 30;
+  constexpr std::size_t shortest = 12;
   const auto waits = queue_.size() - told_;
   std::string out = "(";
   if (told_ > 0) out += std::to_string(told_) + " for the next step";
   if (waits > 0)
     out += (told_ > 0 ? ", " : "") + std::to_string(waits) + " queued";
-  if (waits > 0 && editor_.text().empty() && screen_.columns() >= 70) {
-    if (can_tell()) out += ", Enter: say it now";
-    out += ", Up: " +
-           with_dots(safe_line(editor_.shown(queue_.back()), 200), longest);
+  // A few columns are for what is typed next, and ") ".
+  const auto used = columns_of(out) + beside + shortest;
+  auto room = screen_.columns() > used ? screen_.columns() - used : 0;
+  const std::string_view now = ", Enter: say it now";
+  if (waits > 0 && editor_.text().empty() && offers_to_tell() &&
+      room >= now.size()) {
+    out += now;
+    room -= now.size();
   }
+  const std::string_view up = ", Up: ";
+  if (waits > 0 && editor_.text().empty() && room >= up.size() + shortest)
+    out.append(up).append(
+        fit(with_dots(safe_line(editor_.shown(queue_.back()), 200), longest),
+            room - up.size()));
   return out + ") ";
 }
 
@@ -286,11 +302,12 @@ std::string chat_prompt::set_off(const std::string& row) const {
 
 std::string chat_prompt::draft() const {
   std::string out;
-  if (!queue_.empty()) out = queued_text();
   if (leaves_later_)
-    out += !editor_.text().empty() ? "(leaves once this line is empty) "
-           : queue_.empty()        ? "(leaves when the run has ended) "
-                                   : "(leaves behind that) ";
+    out = !editor_.text().empty() ? "(leaves once this line is empty) "
+          : queue_.empty()        ? "(leaves when the run has ended) "
+                                  : "(leaves behind that) ";
+  if (!queue_.empty())
+    out.insert(0, queued_text(columns_of(out) + columns_of(mark_)));
   if (out.empty() && editor_.text().empty()) return {};
   const auto text = editor_.shown(editor_.text());
   const std::string_view whole = text;

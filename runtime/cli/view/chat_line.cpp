@@ -90,6 +90,11 @@ chat_line parse_chat_line(std::string_view text) {
     const auto word = x.substr(1, end - 1);
     const auto rest = trimmed(x.substr(end));
     if (word == "exit") return {chat_act::command, "quit", std::string{rest}};
+    // Written otherwise it is meant all the same.
+    const auto known = lower(word);
+    if (std::ranges::any_of(all_commands,
+                            [&](const auto& c) { return c.word == known; }))
+      return {chat_act::command, known, std::string{rest}};
     if (is_command_word(word) || is_prompt(word))
       return {chat_act::command, std::string{word}, std::string{rest}};
   }
