@@ -108,14 +108,14 @@ bool may_change_more(const storage::call_record& x) {
       "manage_plan", "seek_approval", "complete"};
   return x.call.eff == effect::mutating && x.attempt > 0 &&
          !harmless.contains(x.call.tool) &&
-         !only_looks(x.call.tool, x.call.arguments) &&
+         !only_reads(x.call.tool, x.call.arguments) &&
          (!changes_files(x.call.tool) || x.how == outcome::interrupted ||
           x.how == outcome::timed_out);
 }
 
 }  // namespace
 
-bool only_looks(std::string_view tool, const std::string& arguments) {
+bool only_reads(std::string_view tool, const std::string& arguments) {
   static const auto reads = config::with_tool_defaults("bash", {}).read_only;
   return tool == "bash" &&
          core::only_reads(text_in(object_of(arguments), "command"), reads);

@@ -17,8 +17,9 @@
 namespace riffle::service {
 
 /// `git log | head`: a person may have been asked about such a call, but all
-/// that it does is look.
-bool only_looks(std::string_view tool, const std::string& arguments);
+/// that it does is look. As `core::only_reads` by the list that is built in,
+/// whatever the configuration of that run had: a log does not say.
+bool only_reads(std::string_view tool, const std::string& arguments);
 
 /// Reads the logs of its runs.
 expected<session_changes> changes_of(storage::event_log& log,

@@ -208,7 +208,7 @@ std::string trace_writer::on(const events::tool_call& x, wall_time at) {
       x.id, open_call{std::move(words), std::move(label), at, !x.node.empty(),
                       x.title.empty() ? "Using " + x.tool : x.title, seen,
                       x.tool == "bash" && x.eff != effect::read_only &&
-                          !service::only_looks(x.tool, x.arguments),
+                          !service::only_reads(x.tool, x.arguments),
                       is_search(x.tool, x.arguments)});
   if (x.status == events::call_status::not_started) std::swap(wanted_, out);
   return out;
