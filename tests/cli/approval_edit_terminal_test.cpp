@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // An edit in the editor, and a script that was allowed: what it is by then.
+#include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -174,6 +176,44 @@ text = "End."
   CHECK(screen().find(failed) == std::string::npos);
   riffle.answer("y");
   CHECK(riffle.finish() == 0);
+}
+
+TEST_CASE("a picture leaves room for all rows of what an editor came to") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const scripted_place at;
+  // What is said of it needs six rows of 60 columns, and is one line.
+  const std::string name(200, 'n');
+  std::string lines;
+  for (int i = 0; i < 40; ++i) lines += "line " + std::to_string(i) + "\\n";
+  at.folder.write(name, "two\n");
+  at.folder.write("s.toml",
+                  "[[steps]]\n[[steps.calls]]\ntool = \"edit\"\narguments = "
+                  "{ path = \"" +
+                      name + "\", old_string = \"two\", new_string = \"" +
+                      lines + "\" }\n[[steps]]\ntext = \"End.\"\n");
+  at.folder.write("ed.sh", "sed -i s/two/three/ \"$1\"\n");
+  const scoped_env editor{"VISUAL",
+                          "sh " + (at.folder.path() / "ed.sh").string()};
+  terminal_program riffle{at.folder.path(), {"run", "--no-color", "go"}, 60};
+  REQUIRE(riffle.read_next(its_prompt));
+  at.folder.write(name, "other\n");
+  REQUIRE(riffle.read_next("This file has been written to since"));
+  riffle.answer("e");
+  REQUIRE(riffle.read_next("'e' opens it again"));
+  REQUIRE(riffle.read_next("[?]"));
+  terminal_picture out{60};
+  out.feed(riffle.written());
+  const auto text = out.text();
+  CAPTURE(text);
+  const auto from = text.rfind("[APPROVAL]");
+  REQUIRE(from != text.npos);
+  CHECK(text.find("This cannot be done", from) != text.npos);
+  // What is higher than the screen could not be erased.
+  CHECK(std::count(text.begin() + static_cast<std::ptrdiff_t>(from), text.end(),
+                   '\n') <= 24);
+  riffle.answer("s");
+  CHECK(riffle.finish() == 130);
 }
 
 TEST_CASE("what [?] says goes with the prompt, [v] takes the picture's place") {

@@ -49,6 +49,26 @@ std::string without_colors(const std::string& row) {
   return out;
 }
 
+/// Columns of what stands below a picture.
+std::size_t width_of(const dialog_options& x) {
+  return std::max<std::size_t>(x.columns, 9) - 1;
+}
+
+void add_line(std::string_view line, std::size_t width,
+              std::vector<std::string>& rows) {
+  for (auto& row : wrapped(line, width, "", "")) rows.push_back(std::move(row));
+}
+
+/// The whole lines of a text; what stands behind them.
+std::string_view add_lines(std::string_view text, std::size_t width,
+                           std::vector<std::string>& rows) {
+  for (auto end = text.find('\n'); end != text.npos; end = text.find('\n')) {
+    add_line(text.substr(0, end), width, rows);
+    text.remove_prefix(end + 1);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string_view approval_prompt::why_no_answer() const {
@@ -58,28 +78,17 @@ std::string_view approval_prompt::why_no_answer() const {
 }
 
 std::vector<std::string> approval_prompt::bottom() const {
-  const auto width = std::max<std::size_t>(options_.columns, 9) - 1;
+  const auto width = width_of(options_);
   std::vector<std::string> rows;
-  const auto add = [&](std::string_view line) {
-    for (auto& row : wrapped(line, width, "", ""))
-      rows.push_back(std::move(row));
-  };
-  const auto add_lines = [&](std::string_view text) {
-    for (auto end = text.find('\n'); end != text.npos; end = text.find('\n')) {
-      add(text.substr(0, end));
-      text.remove_prefix(end + 1);
-    }
-    return text;
-  };
-  if (outdated_) add(outdated_text);
-  add_lines(note_);
+  if (outdated_) add_line(outdated_text, width, rows);
+  add_lines(note_, width, rows);
   if (!beside_.empty()) rows.push_back(fit(beside_, width));
   std::string text = open_->prompt();
   if (open_->wants_text())
     text += safe_line(reason_.text(), longest_reason);
   else if (!gate_.answers() && text.ends_with(" > "))
     text.replace(text.size() - 3, 3, why_no_answer());
-  add(add_lines(text));
+  add_line(add_lines(text, width, rows), width, rows);
   if (around_.typing != nullptr && !open_->wants_text())
     if (const auto draft = around_.typing->draft(); !draft.empty())
       rows.push_back(fit(draft, width));
@@ -199,8 +208,9 @@ void approval_prompt::show_note(const std::string& lines) {
 /// rows below it there is no room for it.
 std::size_t approval_prompt::rows_of_picture() const {
   constexpr std::size_t least = 8;
-  const auto below = static_cast<std::size_t>(std::ranges::count(note_, '\n'));
-  if (below == 0) return options_.rows;
+  std::vector<std::string> rows;
+  add_lines(note_, width_of(options_), rows);
+  const auto below = rows.size();
   return options_.rows >= below + least ? options_.rows - below : 0;
 }
 
@@ -334,6 +344,11 @@ void approval_prompt::edit() {
   around_.typing != nullptr ? around_.typing->go_on()
                             : mode_->set(typing_mode::keys);
   has_picture_ = true;
+  // Without room for both it stands above the picture, and stays there.
+  const auto now = around_.screen();
+  options_.columns = now.columns;
+  options_.rows = now.rows;
+  if (rows_of_picture() == 0) say(std::exchange(note_, {}));
   // What was typed for the editor is none either.
   gate_.open(std::chrono::steady_clock::now(), has_draft());
 }
