@@ -83,7 +83,7 @@ bool chat_prompt::asks_for_drawing() {
       width_.asks_for_drawing(screen_.columns(), shown_columns_, now());
   const bool higher =
       height_.asks_for_drawing(screen_.rows(), shown_rows_, now());
-  return wider || (higher && list_.seen_for(editor_.before_cursor()));
+  return wider || (higher && list_.stands());
 }
 
 void chat_prompt::close_list() {
@@ -96,7 +96,7 @@ int chat_prompt::idle_ms() const {
 
 void chat_prompt::on_bytes(std::string_view bytes) {
   // With a list it is a key, and else means nothing here.
-  if (escape_at_ && list_.seen_for(editor_.before_cursor()) &&
+  if (escape_at_ && list_.stands() &&
       keys_.drop_escape_before(bytes, now() - *escape_at_))
     close_list();
   for (auto& x : keys_.feed(bytes)) pressed_.push_back(std::move(x));

@@ -21,11 +21,6 @@ std::string fit_end(std::string_view text, std::size_t columns) {
   return columns == 0 ? std::string{} : "…" + std::string{text};
 }
 
-std::string padded(std::string text, std::size_t columns) {
-  text.append(columns - std::min(columns_of(text), columns), ' ');
-  return text;
-}
-
 std::string styled(const std::string& row, const char* how, bool color) {
   return color && !row.empty() ? how + row + "\x1b[0m" : row;
 }
@@ -113,6 +108,7 @@ void typed_list::after(const key& x) {
 bool typed_list::clear() {
   const bool was = !offer_.entries.empty() || !offer_.note.empty();
   seen_ = false;
+  drawn_ = false;
   offer_ = {};
   for_.clear();
   mark_.reset();
@@ -126,7 +122,7 @@ void typed_list::hide() {
 }
 
 bool typed_list::close() {
-  if (!seen_for(for_)) return false;
+  if (!stands()) return false;
   const auto word = begin_of_word(offer_, for_);
   hide();
   left_ = word;
@@ -168,6 +164,7 @@ std::vector<std::string> typed_list::draw(std::size_t columns, std::size_t rows,
                                           bool color) {
   constexpr std::size_t narrowest = 8;
   seen_ = false;
+  drawn_ = false;
   if (!open_ || rows == 0 || columns < narrowest) return {};
   const auto& all = offer_.entries;
   const auto most = std::min(rows, most_rows);
@@ -186,6 +183,7 @@ std::vector<std::string> typed_list::draw(std::size_t columns, std::size_t rows,
     out.push_back(styled(fit(std::string{other_begin} + below(count), columns),
                          "\x1b[2m", color));
   seen_ = count > 0;
+  drawn_ = !out.empty();
   return out;
 }
 

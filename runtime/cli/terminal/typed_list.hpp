@@ -71,9 +71,12 @@ class typed_list {
   void after(const key& x);
   /// What is typed next may have a list again, and nothing has one by now.
   void hide();
-  /// Esc: no list for this word any more. False: none was seen.
+  /// Esc: no list for this word any more. False: none stands there.
   bool close();
 
+  /// A row of it stands there, if only to say what was not looked at, or what
+  /// there was before the last key.
+  [[nodiscard]] bool stands() const noexcept { return open_ && drawn_; }
   /// Its rows stand there for this text.
   [[nodiscard]] bool seen_for(std::string_view before) const;
   /// What it knows, if it knows anything, is about this text.
@@ -100,7 +103,8 @@ class typed_list {
   [[nodiscard]] std::string below(std::size_t shown) const;
 
   bool open_ = false;
-  bool seen_ = false;
+  bool seen_ = false;   ///< what it offers now was drawn
+  bool drawn_ = false;  ///< by the last drawing
   typed_offer offer_;
   std::string for_;                  ///< the text before the cursor
   std::optional<std::size_t> mark_;  ///< in the offer
