@@ -133,6 +133,18 @@ TEST_CASE("arrows choose of the list, Enter sends what is whole by then") {
   x.leave();
 }
 
+TEST_CASE("the next line has a list of what there is by then") {
+  if (!has_terminals()) return skip(no_terminals);
+  talk x;
+  x.type("/", "    1 of 19");
+  x.type("cost", "    /cost");
+  x.type("\r", "Nothing yet.");
+  REQUIRE(x.riffle.read_next("> "));
+  x.folder.write(".riffle/commands/mend.md", "Mend it.\n");
+  x.type("/", "    1 of 20");
+  x.leave();
+}
+
 TEST_CASE("Tab completes, and names stand behind a command") {
   if (!has_terminals()) return skip(no_terminals);
   talk x;

@@ -55,6 +55,12 @@ void chat_prompt::drop_stale_list() {
   if (!list_.is_for(editor_.before_cursor())) list_.hide();
 }
 
+/// The line ends, and with it what was looked up for it.
+void chat_prompt::end_list() {
+  list_.hide();
+  if (offerer_) offerer_({});
+}
+
 /// Below so many rows of text. Half of the screen stays with what was said.
 std::vector<std::string> chat_prompt::list_below(std::size_t columns,
                                                  std::size_t used) {

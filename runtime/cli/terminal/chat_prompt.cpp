@@ -103,7 +103,7 @@ void chat_prompt::show_above(std::string_view lines) {
 /// The text stays on the screen, the cursor goes below it. What was `dropped`
 /// is marked as at a shell: nobody shall take it for sent.
 void chat_prompt::end_line(bool dropped) {
-  list_.hide();
+  end_list();
   while (editor_.cursor() < editor_.text().size()) {
     const auto before = editor_.cursor();
     editor_.on({key_kind::end, {}});

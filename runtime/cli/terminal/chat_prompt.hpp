@@ -66,7 +66,8 @@ class chat_prompt {
   void complete_with(completer f) { completer_ = std::move(f); }
 
   /// What the list below the line has for the text before the cursor; nothing:
-  /// there is none for such. Asked for with each key, so it must not block.
+  /// there is none for such. Asked for with each key, so it must not block. A
+  /// line ends with an empty text: what was known for it may be otherwise then.
   using offerer =
       std::function<std::optional<typed_offer>(std::string_view before_cursor)>;
   void offer_with(offerer f) { offerer_ = std::move(f); }
@@ -165,6 +166,7 @@ class chat_prompt {
   bool list_takes(const key& x);
   bool settle_list();
   void drop_stale_list();
+  void end_list();
   std::vector<std::string> list_below(std::size_t columns, std::size_t used);
   void close_list();
   bool asks_for_drawing();

@@ -193,7 +193,10 @@ void chat_prompt::take(std::vector<key> keys) {
           answers_ += choices;
         }
         break;
-      case editor_event::submitted: submit(); break;
+      case editor_event::submitted:
+        end_list();
+        submit();
+        break;
       default: break;
     }
   }
