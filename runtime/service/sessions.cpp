@@ -170,8 +170,8 @@ expected<std::vector<session_summary>> sessions::list(
 }
 
 expected<std::vector<session_summary>> sessions::search(
-    const std::string& words) const {
-  const auto ids = newest_of_people(most_looked_at);
+    const std::string& words, std::size_t most) const {
+  const auto ids = newest_of_people(most);
   if (!ids) return unexpected{ids.error()};
   std::vector<session_summary> out;
   if (!journal_) return out;

@@ -40,10 +40,11 @@ class sessions {
   expected<std::vector<session_summary>> list(
       const std::vector<session_id>& ids) const;
 
-  /// Those of the 10,000 used last that have all these words in their title or
+  /// Those of the `most` used last that have all these words in their title or
   /// id, as `list` but for what is damaged; no words: all of them. Costs their
   /// runs and titles, however much was said in them.
-  expected<std::vector<session_summary>> search(const std::string& words) const;
+  expected<std::vector<session_summary>> search(
+      const std::string& words, std::size_t most = 10'000) const;
 
   /// The session, or the record of a volley or plan, whose id this is, or whose
   /// id alone begins or ends with it (at least `shortest_part` characters).

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/commands/chat_completion.hpp"
 
+#include <chrono>
+
+#include "runtime/cli/commands/chat_offers.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
 
@@ -22,13 +25,22 @@ struct tree {
   riffle::testing::scoped_directory there{folder.path()};
 };
 
-chat_prompt::completion completed(std::string_view before) {
-  return complete_chat(before, 80, {}, [](std::string_view command) {
-    return command == "agent"
-               ? std::vector<std::string>{"default", "reviewer", "reader"}
-           : command == "resume"
-               ? std::vector<std::string>{"Fix the restart policy", "Other"}
-               : std::vector<std::string>{"default"};
+chat_prompt::completion completed(std::string_view before,
+                                  look_bounds bounds = {}) {
+  const auto names = [](std::string_view command) {
+    if (command == "agent")
+      return std::vector<named_choice>{
+          {"default", ""}, {"reviewer", ""}, {"reader", ""}};
+    if (command == "resume")
+      return std::vector<named_choice>{{"Fix the restart policy", ""},
+                                       {"Other", ""}};
+    return command == "model" ? std::vector<named_choice>{{"default", ""}}
+                              : std::vector<named_choice>{};
+  };
+  chat_offers known{{names, [] { return std::vector<named_choice>{}; }},
+                    bounds};
+  return complete_chat(before, 80, {}, [&](std::string_view x) {
+    return known.offer_within(x, std::chrono::seconds{20});
   });
 }
 
@@ -78,18 +90,43 @@ TEST_CASE("what was not looked at is not counted as not there") {
   constexpr auto told = "  (not all of this folder was looked at)\n";
   for (int i = 0; i < 200; ++i)
     there.folder.write("many/draft_note_" + std::to_string(i), "x");
-  const auto many = completed("@_note");
+  // Of more than are listed what they have in common.
+  CHECK(after("@_note") == "@many/draft_note_");
+  const look_bounds few{.most_seen = 20};
+  const auto many = completed("@_note", few);
   CHECK(many.by.empty());
   CHECK(many.choices.ends_with(told));
   // A folder with more names than are read.
-  for (int i = 0; i < 10'001; ++i)
-    there.folder.write("wide/" + std::to_string(i), "x");
-  const auto one = completed("@plans");
+  const look_bounds narrow{.most_names = 100};
+  const auto one = completed("@plans", narrow);
   CHECK(one.by.empty());
   CHECK(one.choices == std::string{"  docs/Plans.md\n"} + told);
-  CHECK(completed("@nowhere").choices ==
+  CHECK(completed("@nowhere", narrow).choices ==
         std::string{"  nothing was found that is called nowhere\n"} + told);
-  CHECK(completed("@wide/nowhere").choices.ends_with(told));
+  CHECK(completed("@many/nowhere", narrow).choices.ends_with(told));
+}
+
+TEST_CASE("a look that takes too long is no answer, and is said") {
+  const tree there;
+  const auto x = complete_chat("@to", 80, {}, [](std::string_view) {
+    return typed_offer{.replaces = 3,
+                       .entries = {{"top.txt", "", "@top.txt"}},
+                       .best = 1,
+                       .common = "@top.txt",
+                       .pending = true};
+  });
+  CHECK(x.by.empty());
+  CHECK(x.choices == "  top.txt\n  (not all of this folder was looked at)\n");
+}
+
+TEST_CASE("Tab has what the list has, the best of it") {
+  const tree there;
+  there.folder.write("docs/top_of_all.txt", "x");
+  // Those of the folder that is named come before all others.
+  CHECK(after("@to") == "@top.txt ");
+  CHECK(after("@TOP_") == "@docs/top_of_all.txt ");
+  there.folder.write("bad\nname", "x");
+  CHECK(after("@bad") == "@bad");
 }
 
 TEST_CASE("what stands behind a command is completed") {

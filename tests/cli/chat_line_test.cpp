@@ -76,14 +76,6 @@ TEST_CASE("files are named by an @ at the beginning of a word") {
   CHECK_FALSE(path_before("@a b").found);
 }
 
-TEST_CASE("a common beginning never cuts a character") {
-  const std::array a{std::string{"日本"}, std::string{"日曜"}};
-  CHECK(common_beginning(a) == "日");
-  const std::array b{std::string{"é"}, std::string{"è"}};
-  CHECK(common_beginning(b).empty());
-  CHECK(common_beginning({}).empty());
-}
-
 TEST_CASE("words behind a command that takes none are not understood") {
   const auto said = [](const char* text) {
     return not_understood(parse_chat_line(text));

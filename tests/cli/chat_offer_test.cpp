@@ -99,6 +99,20 @@ TEST_CASE("own commands and prompts of servers are in the list, harmless") {
   CHECK(offer_commands(word_before("/bad"), more).entries.empty());
 }
 
+TEST_CASE("what has much in common says where that ends, in whole characters") {
+  alike x;
+  CHECK(x.common().empty());
+  x.add("日本");
+  CHECK(x.common() == "日本");
+  x.add("日曜");
+  CHECK(x.common() == "日");
+  CHECK(x.count() == 2);
+  alike other;
+  other.add("é");
+  other.add("è");
+  CHECK(other.common().empty());
+}
+
 TEST_CASE("names behind a command") {
   const std::vector<named_choice> all{{"default", "model a"}, {"reviewer", ""}};
   const auto x = offer_names(word_before("/agent re"), all, false);
@@ -134,6 +148,33 @@ TEST_CASE(
   CHECK(x.entries[0].by == "@policy.txt");
   CHECK(x.entries[0].ends);
   CHECK_FALSE(x.entries[0].sends);
+}
+
+TEST_CASE("the best are counted, and what they have in common") {
+  // Those of the folder that is named, then what begins so, then the others.
+  auto x = paths("see @pol", some_folder, some_tree);
+  CHECK(x.best == 1);
+  CHECK(x.common == "@policy.txt");
+  x = paths("@actors/core/pol",
+            {"actors/core/policy.cpp", "actors/core/policy_test.cpp"},
+            some_tree);
+  CHECK(x.best == 2);
+  CHECK(x.common == "@actors/core/policy");
+  x = paths("@./policy_", {}, some_tree);
+  CHECK(x.best == 1);
+  CHECK(x.common == "@./actors/core/policy_test.cpp");
+  x = paths("/diff licy", some_folder, some_tree);
+  CHECK(x.best == 5);
+  CHECK(x.common.empty());
+  CHECK(paths("@none", some_folder, some_tree).best == 0);
+  const auto names = offer_commands(word_before("/co"), {});
+  CHECK(names.best == 3);
+  CHECK(names.common == "/co");
+}
+
+TEST_CASE("a name that nobody can type is not offered") {
+  const strings tree{"a\nb", "a\x1b[2J", "ab"};
+  CHECK(shown(paths("@a", tree, tree)) == strings{"ab"});
 }
 
 TEST_CASE("an @ alone has what is in this folder, and marks nothing") {

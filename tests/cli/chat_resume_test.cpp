@@ -109,8 +109,10 @@ TEST_CASE("Tab behind /resume offers what its list does") {
   say(at, "/new", "A new session.");
   say(at, "Another thing", "You said: Another thing");
   REQUIRE(at.read_next(at_prompt));
-  at.type("/resume \t");
-  REQUIRE(at.read_next("Write a poem"));
+  at.type("/resume ");
+  REQUIRE(at.read_next("    Write a poem"));
+  at.type("\t");
+  REQUIRE(at.read_next("> /resume Write a poem"));
   at.type("\r");
   REQUIRE(at.read_next("You said: Write a poem"));
   CHECK(at.written().find("Go on with which") == std::string::npos);

@@ -2,8 +2,14 @@
 #include "runtime/cli/commands/path_look.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
+#include <functional>
+#include <memory>
 #include <mutex>
+#include <optional>
+#include <stdexcept>
 
 #include "runtime/cli/commands/chat_offers.hpp"
 #include "tests/config/temp_folder.hpp"
@@ -33,7 +39,7 @@ strings found_by(const path_look& x, bool cut = false) {
   REQUIRE(eventually([&] { return x.by_now().over; }));
   CHECK(x.by_now().cut == cut);
   strings out;
-  for (const auto& piece : x.by_now().pieces)
+  for (const auto& piece : x.by_now().all)
     for (const auto& one : *piece) out.push_back(one.path);
   std::ranges::sort(out);
   return out;
@@ -66,78 +72,191 @@ chat_offers::sources some_sources(int* asked = nullptr) {
       [] { return std::vector<named_choice>{{"files__", "prompts", false}}; }};
 }
 
+/// Looks that were given up take a moment to end.
+void wait_for_room() {
+  REQUIRE(eventually([] { return at_work_beside() == 0; }));
+}
+
+/// Work that does not come back before this is gone, which waits for it.
+class hanging {
+ public:
+  ~hanging() {
+    let_go();
+    eventually([&] { return ended() == begun(); });
+  }
+  [[nodiscard]] std::function<void()> work() const {
+    return [of = of_] {
+      std::unique_lock lock{of->mutex};
+      ++of->begun;
+      of->ready.wait(lock, [&] { return of->over; });
+      ++of->ended;
+    };
+  }
+  void let_go() const {
+    const std::lock_guard lock{of_->mutex};
+    of_->over = true;
+    of_->ready.notify_all();
+  }
+  [[nodiscard]] int begun() const { return count(&state::begun); }
+  [[nodiscard]] int ended() const { return count(&state::ended); }
+
+ private:
+  /// The threads have it, too.
+  struct state {
+    std::mutex mutex;
+    std::condition_variable ready;
+    bool over = false;
+    int begun = 0;
+    int ended = 0;
+  };
+  [[nodiscard]] int count(int state::* of) const {
+    const std::lock_guard lock{of_->mutex};
+    return (*of_).*of;
+  }
+  std::shared_ptr<state> of_ = std::make_shared<state>();
+};
+
 }  // namespace
 
 TEST_CASE("a folder is looked at as it is, all of it but what git ignores") {
   const tree there;
-  CHECK(
-      found_by(path_look::in_folder("", {})) ==
-      strings{".cache/", ".gitignore", ".hidden", "build/", "src/", "top.txt"});
-  CHECK(found_by(path_look::in_folder("src/", {})) ==
+  CHECK(found_by(look_in_folder("", {})) == strings{".cache/", ".gitignore",
+                                                    ".hidden", "build/", "src/",
+                                                    "top.txt"});
+  CHECK(found_by(look_in_folder("src/", {})) ==
         strings{"src/a b.txt", "src/core/"});
-  CHECK(found_by(path_look::in_folder("nowhere/", {})).empty());
-  CHECK(found_by(path_look::in_tree(false, {})) ==
+  CHECK(found_by(look_in_folder("nowhere/", {})).empty());
+  CHECK(found_by(look_in_tree(false, {})) ==
         strings{"src/", "src/a b.txt", "src/core/", "src/core/policy.cpp",
                 "top.txt"});
-  CHECK(found_by(path_look::in_tree(true, {})).size() == 9);
+  CHECK(found_by(look_in_tree(true, {})).size() == 9);
 }
 
 TEST_CASE("a look has bounds, and says that there is more") {
   const tree there;
   for (int i = 0; i < 50; ++i)
     there.folder.write("many/" + std::to_string(i), "x");
-  CHECK(found_by(path_look::in_folder("many/", {.most_names = 10}), true)
-            .size() == 10);
-  CHECK(found_by(path_look::in_tree(false, {.most_seen = 5}), true).size() < 6);
-  CHECK(found_by(path_look::in_tree(false, {.most_names = 10}), true).size() >
+  CHECK(found_by(look_in_folder("many/", {.most_names = 10}), true).size() ==
         10);
-  found_by(path_look::in_tree(false, {.longest = {}}), true);
+  CHECK(found_by(look_in_tree(false, {.most_seen = 5}), true).size() < 6);
+  CHECK(found_by(look_in_tree(false, {.most_names = 10}), true).size() > 10);
+  found_by(look_in_tree(false, {.longest = {}}), true);
 }
 
 TEST_CASE("whoever hangs keeps nobody waiting, and no more than some do") {
-  std::mutex mutex;
-  std::condition_variable ready;
-  bool over = false;
-  int began = 0;
-  int ended = 0;
-  const auto hang = [&] {
-    std::unique_lock lock{mutex};
-    ++began;
-    ready.wait(lock, [&] { return over; });
-    ++ended;
-    ready.notify_all();
-  };
+  wait_for_room();
+  const hanging all;
   int accepted = 0;
-  while (accepted < 100 && do_beside(hang)) ++accepted;
+  while (accepted < 100 && do_beside(all.work())) ++accepted;
   CHECK(accepted == 8);
-  {
-    const tree there;
-    chat_offers x{some_sources()};
-    // Nothing can be looked at now, and nothing waits for that.
-    const auto out = x.offer("@to");
-    REQUIRE(out);
-    CHECK_FALSE(out->pending);
-    CHECK(out->note == "not all of this folder was looked at");
-    CHECK(shown(*x.offer("/mod")) == strings{"/model [NAME]"});
-  }
-  std::unique_lock lock{mutex};
-  over = true;
-  ready.notify_all();
-  ready.wait(lock, [&] { return ended == accepted; });
-  CHECK(began == accepted);
+  REQUIRE(eventually([&] { return all.begun() == accepted; }));
+  const tree there;
+  chat_offers x{some_sources()};
+  // Nothing can be looked at now, and nothing waits for that.
+  const auto out = x.offer("@to");
+  REQUIRE(out);
+  CHECK_FALSE(out->pending);
+  CHECK(out->note == "not all of this folder was looked at");
+  const auto commands = x.offer("/mod");
+  REQUIRE(commands);
+  CHECK(shown(*commands) == strings{"/model [NAME]"});
+  CHECK(commands->note == "not all of your own commands were looked at");
 }
 
-TEST_CASE("a look that is given up ends") {
+TEST_CASE("a look that hangs is over when its time is") {
+  wait_for_room();
+  const hanging all;
+  const auto work = all.work();
+  const path_look x{std::chrono::milliseconds{50}, [work](const auto& to) {
+                      to.add([](auto& pieces) { pieces.emplace_back(); });
+                      work();
+                      to.add([](auto& pieces) { pieces.clear(); });
+                      return false;
+                    }};
+  CHECK(eventually([&] { return x.by_now().over; }));
+  CHECK(x.by_now().cut);
+  const auto found = x.by_now().all.size();
+  all.let_go();
+  REQUIRE(eventually([&] { return all.ended() == 1; }));
+  // What comes later changes nothing of what was read.
+  CHECK(x.by_now().all.size() == found);
+  CHECK(x.by_now().cut);
+}
+
+TEST_CASE("a look that fails is over, too") {
+  wait_for_room();
+  const name_look x{std::chrono::hours{1}, [](const auto& to) -> bool {
+                      to.add([](auto& all) { all.push_back({"a", ""}); });
+                      throw std::runtime_error{"gone"};
+                    }};
+  CHECK(eventually([&] { return x.by_now().over; }));
+  CHECK(x.by_now().cut);
+  CHECK(x.by_now().all == std::vector<named_choice>{{"a", ""}});
+}
+
+TEST_CASE("names that have to be looked for keep nobody waiting") {
+  wait_for_room();
+  const hanging all;
+  auto from = some_sources();
+  from.look = [&](std::string_view command) -> name_finder {
+    if (command != "resume") return {};
+    return [work = all.work()](const auto& to) {
+      to.add([](auto& names) { names.push_back({"Of tea", ""}); });
+      work();
+      return false;
+    };
+  };
+  chat_offers x{from, {.longest = std::chrono::milliseconds{400}}};
+  const auto first = x.offer("/resume ");
+  REQUIRE(first);
+  CHECK(first->pending);
+  const auto waited = x.offer_within("/resume t", std::chrono::milliseconds{1});
+  REQUIRE(waited);
+  CHECK(waited->pending);
+  const auto out = offer_of(x, "/resume t");
+  CHECK(shown(out) == strings{"Of tea"});
+  CHECK(out.note == "not all of them were looked at");
+  CHECK(shown(offer_of(x, "/agent ")) == strings{"default", "reader"});
+}
+
+TEST_CASE("paths are put in order when there are others, or another word") {
   const tree there;
-  // As many as it takes to have none left, if each went on.
-  for (int i = 0; i < 200; ++i)
-    REQUIRE(eventually([] { return do_beside([] {}); }));
-  for (int i = 0; i < 50; ++i) path_look::in_tree(true, {});
   chat_offers x{some_sources()};
-  CHECK(eventually([&] {
-    x.offer("");
-    return shown(offer_of(x, "@to")) == strings{"top.txt"};
-  }));
+  CHECK(shown(offer_of(x, "@to")) == strings{"top.txt"});
+  const auto times = x.times_ranked();
+  for (int i = 0; i < 10; ++i) x.offer("@to");
+  CHECK(x.times_ranked() == times);
+  CHECK(shown(offer_of(x, "@top")) == strings{"top.txt"});
+  CHECK(x.times_ranked() == times + 1);
+}
+
+TEST_CASE("with the end of a line nothing stays known") {
+  const tree there;
+  chat_offers x{some_sources()};
+  CHECK(shown(offer_of(x, "@new")).empty());
+  there.folder.write("new.txt", "x");
+  CHECK(shown(offer_of(x, "@new")).empty());
+  x.offer("");
+  CHECK(shown(offer_of(x, "@new")) == strings{"new.txt"});
+}
+
+TEST_CASE("a look that is given up ends, though it has all the time") {
+  const tree there;
+  wait_for_room();
+  std::optional<path_look> x;
+  const auto seen = std::make_shared<std::atomic<bool>>(false);
+  x.emplace(std::chrono::hours{1}, [seen](const auto& to) {
+    *seen = true;
+    return eventually([&] { return !to.goes_on(); });
+  });
+  REQUIRE(eventually([&] { return seen->load(); }));
+  CHECK_FALSE(x->by_now().over);
+  x.reset();
+  wait_for_room();
+  for (int i = 0; i < 50; ++i) look_in_tree(true, {});
+  wait_for_room();
+  chat_offers other{some_sources()};
+  CHECK(shown(offer_of(other, "@to")) == strings{"top.txt"});
 }
 
 TEST_CASE("paths are found for the word that is typed") {

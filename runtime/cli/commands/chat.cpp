@@ -257,14 +257,17 @@ void leave(const conversation& talk, const chat_prompt& prompt,
 
 /// What Tab, and the list below the line, have from the conversation.
 void complete_from(conversation& talk, chat_prompt& prompt, const console& io) {
-  prompt.complete_with([&](std::string_view before) {
-    return complete_chat(
-        before, io.err.columns(), talk.commands_for(before),
-        [&](std::string_view command) { return talk.names_for(command); });
-  });
+  constexpr auto longest_tab = std::chrono::milliseconds{300};
   const auto offers = std::make_shared<chat_offers>(chat_offers::sources{
-      [&](std::string_view command) { return talk.choices_for(command); },
-      [&] { return talk.known_prompts(); }});
+      [&](std::string_view command) { return talk.names_for(command); },
+      [&] { return talk.known_prompts(); },
+      [&](std::string_view command) { return talk.finder_for(command); }});
+  prompt.complete_with([&, offers](std::string_view before) {
+    return complete_chat(before, io.err.columns(), talk.commands_for(before),
+                         [&](std::string_view) {
+                           return offers->offer_within(before, longest_tab);
+                         });
+  });
   prompt.offer_with(
       [offers](std::string_view before) { return offers->offer(before); });
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/commands/chat_offers.hpp"
 
-#include <mutex>
+#include <chrono>
 
 #include "runtime/cli/commands/own_commands.hpp"
 
@@ -10,16 +10,18 @@ namespace riffle::cli {
 namespace {
 
 /// The person's own commands, each with what it says of itself.
-std::vector<named_choice> find_own() {
-  std::vector<named_choice> out;
+bool find_own(const name_look::finder& to) {
+  std::size_t n = 0;
   for (const auto& x : find_own_commands().all) {
+    if (!to.goes_on()) return true;
     // As in /help: what is not listed need not be read.
-    const auto text = out.size() < most_own_listed
-                          ? read_own(x)
-                          : expected<own_text>{own_text{}};
-    out.push_back({x.name, text ? text->about : std::string{}});
+    const auto text =
+        n++ < most_own_listed ? read_own(x) : expected<own_text>{own_text{}};
+    to.add([&](auto& all) {
+      all.push_back({x.name, text ? text->about : std::string{}});
+    });
   }
-  return out;
+  return false;
 }
 
 /// What else an Enter may send behind a command than what is listed.
@@ -29,12 +31,7 @@ bool takes_any(std::string_view command) {
 
 }  // namespace
 
-struct chat_offers::own_look {
-  std::mutex mutex;
-  std::optional<std::vector<named_choice>> all;
-};
-
-chat_offers::chat_offers(sources x, path_look::bounds bounds)
+chat_offers::chat_offers(sources x, look_bounds bounds)
     : from_{std::move(x)}, bounds_{bounds} {}
 
 bool chat_offers::is_slow() const {
@@ -42,16 +39,21 @@ bool chat_offers::is_slow() const {
   return std::chrono::steady_clock::now() - since_ >= soon;
 }
 
+void chat_offers::forget() {
+  names_.reset();
+  own_.reset();
+  folder_.reset();
+  tree_.reset();
+  offered_.reset();
+  since_ = std::chrono::steady_clock::now();
+}
+
 std::optional<typed_offer> chat_offers::offer(std::string_view before_cursor) {
   const auto x = word_before(before_cursor);
-  const std::tuple word{x.what, x.command, before_cursor.size() - x.size()};
+  std::tuple word{x.what, x.command, before_cursor.size() - x.size()};
   if (x.what == word_kind::none || word != word_) {
-    names_.reset();
-    own_.reset();
-    folder_.reset();
-    tree_.reset();
-    word_ = word;
-    since_ = std::chrono::steady_clock::now();
+    forget();
+    word_ = std::move(word);
   }
   switch (x.what) {
     case word_kind::command: return commands(x);
@@ -63,56 +65,77 @@ std::optional<typed_offer> chat_offers::offer(std::string_view before_cursor) {
   return std::nullopt;
 }
 
-typed_offer chat_offers::commands(const begun_word& x) {
-  if (!own_) {
-    own_ = std::make_shared<own_look>();
-    const bool begun = do_beside([to = own_] {
-      auto all = find_own();
-      const std::lock_guard lock{to->mutex};
-      to->all = std::move(all);
-    });
-    if (!begun) own_->all.emplace();
-  }
-  auto more = from_.prompts();
-  bool pending = false;
-  {
-    const std::lock_guard lock{own_->mutex};
-    pending = !own_->all;
-    if (own_->all)
-      more.insert(more.begin(), own_->all->begin(), own_->all->end());
-  }
-  auto out = offer_commands(x, more);
-  out.pending = pending;
+std::optional<typed_offer> chat_offers::offer_within(
+    std::string_view before_cursor, std::chrono::milliseconds longest) {
+  const auto until = std::chrono::steady_clock::now() + longest;
+  auto out = offer(before_cursor);
+  const auto wait_for = [&](const auto* look) {
+    if (!out || !out->pending || look == nullptr) return;
+    look->wait_until(until);
+    out = offer(before_cursor);
+  };
+  wait_for(own_ ? &*own_ : nullptr);
+  wait_for(names_ ? &*names_ : nullptr);
+  wait_for(folder_ ? &folder_->second : nullptr);
+  wait_for(tree_ ? &tree_->second : nullptr);
   return out;
 }
 
+typed_offer chat_offers::commands(const begun_word& x) {
+  if (!own_) own_.emplace(bounds_.longest, find_own);
+  auto known = own_->by_now();
+  for (auto& one : from_.prompts()) known.all.push_back(std::move(one));
+  auto out = offer_commands(x, known.all);
+  out.pending = !known.over;
+  if (known.cut) out.note = "not all of your own commands were looked at";
+  return out;
+}
+
+name_look chat_offers::look_for_names(const std::string& command) const {
+  if (auto find = from_.look ? from_.look(command) : name_finder{})
+    return {bounds_.longest, std::move(find)};
+  return name_look{from_.names(command)};
+}
+
 std::optional<typed_offer> chat_offers::names(const begun_word& x) {
-  if (!names_) names_ = from_.names(x.command);
-  if (names_->empty()) return std::nullopt;
-  return offer_names(x, *names_, takes_any(x.command));
+  if (!names_) names_ = look_for_names(x.command);
+  const auto known = names_->by_now();
+  if (known.all.empty() && known.over && !known.cut) return std::nullopt;
+  auto out = offer_names(x, known.all, takes_any(x.command));
+  out.pending = !known.over;
+  if (out.pending && is_slow()) out.note = "still looking";
+  if (known.cut) out.note = "not all of them were looked at";
+  return out;
 }
 
 typed_offer chat_offers::paths(const begun_word& x) {
   const auto wanted = without_here(x.part);
   const auto folder = folder_part(wanted);
   if (!folder_ || folder_->first != folder)
-    folder_.emplace(folder, path_look::in_folder(folder, bounds_));
+    folder_.emplace(folder, look_in_folder(folder, bounds_));
   const bool elsewhere = wanted.starts_with('/') || wanted.starts_with("../");
   const bool hidden = wanted.starts_with('.');
   if (elsewhere)
     tree_.reset();
   else if (!tree_ || tree_->first != hidden)
-    tree_.emplace(hidden, path_look::in_tree(hidden, bounds_));
+    tree_.emplace(hidden, look_in_tree(hidden, bounds_));
   auto here = folder_->second.by_now();
   auto all = tree_ ? tree_->second.by_now() : path_look::found{{}, true, false};
   const bool only_folder = folder.size() == wanted.size();
   const bool pending = !here.over || (!only_folder && !all.over);
-  return offer_paths(x, {.folder = std::move(here.pieces),
-                         .tree = std::move(all.pieces),
-                         .folder_cut = here.cut,
-                         .tree_cut = all.cut,
-                         .pending = pending,
-                         .slow = is_slow()});
+  path_state now{x,        here.all.size() + all.all.size(),
+                 here.cut, all.cut,
+                 pending,  pending && is_slow()};
+  if (offered_ && offered_->first == now) return offered_->second;
+  ++ranked_;
+  auto offer = offer_paths(x, {.folder = std::move(here.all),
+                               .tree = std::move(all.all),
+                               .folder_cut = here.cut,
+                               .tree_cut = all.cut,
+                               .pending = pending,
+                               .slow = now.slow});
+  offered_.emplace(std::move(now), std::move(offer));
+  return offered_->second;
 }
 
 }  // namespace riffle::cli

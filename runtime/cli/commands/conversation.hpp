@@ -15,13 +15,13 @@
 #include <vector>
 
 #include "runtime/api/riffle.hpp"
+#include "runtime/cli/commands/chat_offers.hpp"
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/commands/room.hpp"
 #include "runtime/cli/commands/session_use.hpp"
 #include "runtime/cli/terminal/chat_prompt.hpp"
 #include "runtime/cli/terminal/interrupts.hpp"
 #include "runtime/cli/view/chat_line.hpp"
-#include "runtime/cli/view/chat_offer.hpp"
 #include "runtime/cli/view/context_text.hpp"
 #include "runtime/cli/view/recap_text.hpp"
 #include "tools/builtin/files/take_back.hpp"
@@ -49,10 +49,13 @@ class conversation {
   /// servers, where a text names one or begins to. The first time it starts the
   /// servers, and waits for them.
   std::vector<std::string> commands_for(std::string_view before_cursor);
-  /// What may stand behind "/agent", "/model", "/approve" and "/resume".
-  std::vector<std::string> names_for(std::string_view command);
-  /// The same for a list, with what is told of each.
-  std::vector<named_choice> choices_for(std::string_view command);
+  /// What may stand behind "/agent", "/model" and "/approve", with what is told
+  /// of each.
+  [[nodiscard]] std::vector<named_choice> names_for(
+      std::string_view command) const;
+  /// What finds the titles behind "/resume", without this conversation; empty
+  /// for any other command.
+  [[nodiscard]] name_finder finder_for(std::string_view command) const;
   /// Prompts of servers, as far as they are known: it waits for none. Of a
   /// server that was not asked yet the beginning of their names.
   [[nodiscard]] std::vector<named_choice> known_prompts() const;

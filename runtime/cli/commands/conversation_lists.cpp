@@ -2,6 +2,7 @@
 // What a conversation lists, and lets a person choose from.
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -16,9 +17,12 @@
 #include "runtime/cli/terminal/list_picker.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/session_text.hpp"
+#include "runtime/config/home.hpp"
 #include "runtime/config/providers.hpp"
 #include "runtime/service/match_id.hpp"
+#include "runtime/service/sessions.hpp"
 #include "runtime/service/stored_request.hpp"
+#include "runtime/storage/read_only_journal.hpp"
 
 namespace riffle::cli {
 
@@ -53,6 +57,30 @@ std::vector<session_summary> begun_alone(std::vector<session_summary> all) {
     return !volley_of(x.last).empty() || !plan_of(x.last).empty();
   });
   return alone.empty() ? all : alone;
+}
+
+/// Of those used last. With a connection of its own: that of the runtime may be
+/// gone by then. True: there are more.
+bool find_titles(const std::filesystem::path& data,
+                 const std::optional<session_id>& but,
+                 const name_look::finder& to) {
+  constexpr std::size_t most_looked_at = 1000;
+  constexpr std::size_t longest_name = 200;
+  auto journal = storage::open_read_only_journal(data);
+  if (!journal) return true;
+  const service::sessions sessions{*std::move(journal), {}};
+  auto all = sessions.search({}, most_looked_at);
+  if (!all) return true;
+  const bool cut = all->size() == most_looked_at;
+  std::vector<named_choice> found;
+  for (auto& x : begun_alone(*std::move(all))) {
+    // By what is not the title itself nothing would be found.
+    const bool whole =
+        !x.title.empty() && safe_line(x.title, longest_name) == x.title;
+    if (whole && x.id != but) found.push_back({std::move(x.title), {}});
+  }
+  to.add([&](auto& titles) { titles = std::move(found); });
+  return cut;
 }
 
 }  // namespace
@@ -139,37 +167,26 @@ void conversation::take_its_use(interrupts& signals) {
     options_.choices.model = use.model;
 }
 
-std::vector<std::string> conversation::names_for(std::string_view command) {
-  constexpr std::size_t most_sessions = 200;
-  constexpr std::size_t longest_name = 200;
-  std::vector<std::string> out;
+std::vector<named_choice> conversation::names_for(
+    std::string_view command) const {
+  std::vector<named_choice> out;
   if (command == "agent")
-    for (const auto& [name, x] : settings_.agents) out.push_back(name);
+    for (const auto& [name, x] : settings_.agents)
+      out.push_back({name, "model " + x.model});
   if (command == "model")
-    for (const auto& [name, x] : settings_.models) out.push_back(name);
-  if (command == "approve") out = {"ask", "all", "none"};
-  if (command != "resume") return out;
-  auto all = rt_->find_sessions({});
-  if (!all) return out;
-  for (const auto& x : begun_alone(*std::move(all))) {
-    if (out.size() == most_sessions) break;
-    // By what is not the title itself nothing would be found.
-    const bool whole =
-        !x.title.empty() && safe_line(x.title, longest_name) == x.title;
-    if (whole && x.id != session_) out.push_back(x.title);
-  }
+    for (const auto& [name, x] : settings_.models)
+      out.push_back({name, x.model});
+  if (command == "approve") out = {{"ask", ""}, {"all", ""}, {"none", ""}};
   return out;
 }
 
-std::vector<named_choice> conversation::choices_for(std::string_view command) {
-  std::vector<named_choice> out;
-  for (auto& name : names_for(command)) {
-    std::string about;
-    if (command == "agent") about = "model " + settings_.agents.at(name).model;
-    if (command == "model") about = settings_.models.at(name).model;
-    out.push_back({std::move(name), std::move(about)});
-  }
-  return out;
+name_finder conversation::finder_for(std::string_view command) const {
+  if (command != "resume") return {};
+  const auto folder = config::data_folder(settings_.runtime);
+  if (!folder) return {};
+  return [folder = *folder, here = session_](const auto& to) {
+    return find_titles(folder, here, to);
+  };
 }
 
 /// Those of this folder, and behind them those of others.

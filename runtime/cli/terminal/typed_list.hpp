@@ -34,6 +34,9 @@ struct typed_offer {
   std::size_t replaces = 0;  ///< bytes of that word
   std::vector<list_entry> entries{};
   std::size_t more = 0;  ///< found, but not among them
+  /// How many fit best: they come first. Some may be among `more`.
+  std::size_t best = 0;
+  std::string common{};  ///< what `by` of all of these begins with
   /// An Enter takes the first one, and sends what stands there otherwise.
   bool marked = false;
   bool pending = false;  ///< there may be more without a key

@@ -204,15 +204,4 @@ begun_path path_before(std::string_view before_cursor) {
   return {true, std::string{word.substr(1)}};
 }
 
-std::string common_beginning(std::span<const std::string> all) {
-  if (all.empty()) return {};
-  std::string_view out = all.front();
-  for (const auto& x : all) {
-    const auto n = static_cast<std::size_t>(std::ranges::mismatch(out, x).in1 -
-                                            out.begin());
-    out = out.substr(0, n);
-  }
-  return std::string{cut_utf8(all.front(), out.size())};
-}
-
 }  // namespace riffle::cli

@@ -73,7 +73,4 @@ struct begun_path {
 };
 begun_path path_before(std::string_view before_cursor);
 
-/// What all of them begin with; cut between characters.
-std::string common_beginning(std::span<const std::string> all);
-
 }  // namespace riffle::cli

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "messages/utf8.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/chat_line.hpp"
@@ -45,12 +46,6 @@ fits fit_of(std::string_view name, const std::string& wanted) {
   return x.find(wanted) == x.npos ? fits::not_at_all : fits::inside;
 }
 
-/// Nobody can type that, and a line end would begin another line.
-bool has_control(std::string_view name) {
-  return std::ranges::any_of(
-      name, [](unsigned char c) { return c < 0x20 || c == 0x7F; });
-}
-
 class ranked {
  public:
   explicit ranked(std::string_view part) : wanted_{lower(part)} {}
@@ -59,6 +54,7 @@ class ranked {
     const auto how = fit_of(name, wanted_);
     if (how == fits::not_at_all || has_control(name)) return;
     exact_ = exact_ || how == fits::same;
+    (how == fits::inside ? inside_ : begin_).add(x.by);
     all_.emplace_back(how, std::move(x));
   }
 
@@ -70,6 +66,9 @@ class ranked {
         out.entries.push_back(std::move(x.second));
     out.more = all_.size() - out.entries.size();
     out.marked = !exact_;
+    const auto& best = begin_.count() > 0 ? begin_ : inside_;
+    out.best = best.count();
+    out.common = best.common();
     return out;
   }
 
@@ -77,6 +76,8 @@ class ranked {
   using one = std::pair<fits, list_entry>;
   std::string wanted_;
   std::vector<one> all_;
+  alike begin_;
+  alike inside_;
   bool exact_ = false;
 };
 
@@ -106,6 +107,25 @@ begun_word word_before(std::string_view before_cursor) {
 
 bool takes_path(std::string_view command) {
   return command == "diff" || command == "save";
+}
+
+bool has_control(std::string_view name) {
+  return std::ranges::any_of(
+      name, [](unsigned char c) { return c < 0x20 || c == 0x7F; });
+}
+
+void alike::add(std::string_view x) {
+  if (count_++ == 0) {
+    first_ = x;
+    same_ = x.size();
+  }
+  const auto all = std::string_view{first_}.substr(0, same_);
+  same_ =
+      static_cast<std::size_t>(std::ranges::mismatch(all, x).in1 - all.begin());
+}
+
+std::string alike::common() const {
+  return std::string{cut_utf8(first_, same_)};
 }
 
 std::string path_in_text(const std::string& path, bool quoted, bool whole) {

@@ -42,6 +42,24 @@ begun_word word_before(std::string_view before_cursor);
 /// Whether a path stands behind a command.
 bool takes_path(std::string_view command);
 
+/// Nobody can type that, and a line end would begin another line.
+bool has_control(std::string_view name);
+
+/// Of several things that fit equally, how many there are, and what all of them
+/// begin with.
+class alike {
+ public:
+  void add(std::string_view x);
+  [[nodiscard]] std::size_t count() const noexcept { return count_; }
+  /// In whole characters.
+  [[nodiscard]] std::string common() const;
+
+ private:
+  std::string first_;
+  std::size_t same_ = 0;  ///< bytes
+  std::size_t count_ = 0;
+};
+
 /// Behind an '@', in quotation marks where it needs them, which are closed if
 /// the path is `whole`.
 std::string path_in_text(const std::string& path, bool quoted, bool whole);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Paths that may take the place of a word, the best ones first.
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -82,15 +83,23 @@ class best_paths {
     return out;
   }
   [[nodiscard]] std::size_t size() const { return all_.size(); }
+  /// Those in the folder that was typed, else those whose name begins so.
+  [[nodiscard]] const alike& best() const {
+    const auto found = std::ranges::find_if(
+        groups_, [](const auto& x) { return x.count() > 0; });
+    return found == groups_.end() ? groups_.back() : *found;
+  }
   /// What was typed is one of them.
   [[nodiscard]] bool has_typed() const { return has_typed_; }
 
  private:
   void add(const known_path& x) {
     const auto found = match_of(x, wanted_);
-    if (!found) return;
+    if (!found || has_control(x.path)) return;
     all_.push_back(*found);
     const std::string_view path = x.path;
+    const bool here = name_begin(path) == wanted_.folder.size();
+    groups_[found->inside ? 2 : here ? 0 : 1].add(path);
     has_typed_ =
         has_typed_ || path == typed_ ||
         (path.ends_with('/') && path.substr(0, path.size() - 1) == typed_);
@@ -99,6 +108,7 @@ class best_paths {
   std::string_view typed_;
   wanted_path wanted_;
   std::vector<match> all_;
+  std::array<alike, 3> groups_;
   bool has_typed_ = false;
 };
 
@@ -148,6 +158,10 @@ typed_offer offer_paths(const begun_word& x, const paths_by_now& known) {
   for (auto& path : best.take())
     out.entries.push_back(entry_of(x, here + path));
   out.more = best.size() - out.entries.size();
+  out.best = best.best().count();
+  if (out.best > 0) out.common = here + best.best().common();
+  if (out.best > 0 && x.what == word_kind::path)
+    out.common = path_in_text(out.common, x.quoted, false);
   out.marked = x.what == word_kind::path && !only_folder && !best.has_typed();
   out.pending = known.pending;
   out.note = note_of(known, only_folder);
