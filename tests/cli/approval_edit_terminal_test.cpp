@@ -196,7 +196,7 @@ TEST_CASE("a picture leaves room for all rows of what an editor came to") {
   const scoped_env editor{"VISUAL",
                           "sh " + (at.folder.path() / "ed.sh").string()};
   terminal_program riffle{at.folder.path(), {"run", "--no-color", "go"}, 60};
-  REQUIRE(riffle.read_next(its_prompt));
+  REQUIRE(riffle.read_next("[?] > "));
   at.folder.write(name, "other\n");
   REQUIRE(riffle.read_next("This file has been written to since"));
   riffle.answer("e");
