@@ -147,7 +147,7 @@ TEST_CASE("golden: a plan at 60 columns") {
 [1/3] ✓ log: bash (0.1s, 1 call)
 [2/3] ▶ notes: Write release …  ⠋ Running: make docs — 1.7s
       [TOOL] read: CHANGES.md (2 lines, 72 B) — 0.1s
-1/3 done — 2.2s
+1/3 ended — 2.2s
 )");
   CHECK(all == R"([PLAN] plan_01m87tmkd7y4t43dve6h175n0s, 3 steps
 [1/3] ✓ log: bash (0.1s, 1 call)
@@ -166,7 +166,7 @@ TEST_CASE("golden: a plan at 80 columns") {
 [1/3] ✓ log: bash (0.1s, 1 call)
 [2/3] ▶ notes: Write release notes from this log,…  ⠋ Running: make docs — 1.7s
       [TOOL] read: CHANGES.md (2 lines, 72 B) — 0.1s
-1/3 done — 2.2s
+1/3 ended — 2.2s
 )");
   CHECK(all == R"([PLAN] plan_01m87tmkd7y4t43dve6h175n0s, 3 steps
 [1/3] ✓ log: bash (0.1s, 1 call)
@@ -185,7 +185,7 @@ TEST_CASE("golden: a plan at 200 columns") {
 [1/3] ✓ log: bash (0.1s, 1 call)
 [2/3] ▶ notes: Write release notes from this log, in 日本語 and in English, and say of each change whom it is for: {{steps.log.output}}  ⠋ Running: make docs — 1.7s
       [TOOL] read: CHANGES.md (2 lines, 72 B) — 0.1s
-1/3 done — 2.2s
+1/3 ended — 2.2s
 )");
   CHECK(all == R"([PLAN] plan_01m87tmkd7y4t43dve6h175n0s, 3 steps
 [1/3] ✓ log: bash (0.1s, 1 call)
@@ -245,7 +245,7 @@ TEST_CASE("golden: a plan that Ctrl-C ends") {
   x.tick(1200ms);
   CHECK(x.picture.text() == R"([PLAN] plan_01m87tmkd7y4t43dve6h175n0s, 2 steps
 [1/2] ▶ notes: Write them.  ⠹ cancelling; Ctrl-C once more s… — 1.2s, ~4 tokens
-0/2 done, cancelling — 1.2s
+0/2 ended, cancelling — 1.2s
 )");
   const error why{errc::cancelled, "run", "stopped by the user"};
   x.on(1300ms, events::failure{why, 1}, "run_1");

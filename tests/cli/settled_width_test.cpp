@@ -38,7 +38,7 @@ TEST_CASE("a window that is being pulled has one row until it stays so") {
   CHECK(drawn(1s, {80, 24}).find("▶ b") != std::string::npos);
   const auto size = GENERATE(view_size{80, 6}, view_size{40, 24});
   const auto pulled = drawn(1020ms, size);  // before its turn
-  CHECK(pulled.find("0/2 done — 1.0s") != std::string::npos);
+  CHECK(pulled.find("0/2 ended — 1.0s") != std::string::npos);
   CHECK(pulled.find("▶") == std::string::npos);
   CHECK(drawn(1200ms, size).find("▶") == std::string::npos);
   CHECK(drawn(1400ms, size).find("▶ b") != std::string::npos);

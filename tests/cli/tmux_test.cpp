@@ -271,8 +271,8 @@ TEST_CASE("tmux, resized while a volley works and asks, shows each row once",
                    {"top\n", "[VOLLEY]", "[1/2]", "[APPROVAL]", "Run it?"});
   press(pane, "Tab");  // without an input line it says that somebody answers
   press(pane, "y");
-  REQUIRE(pane.shows("0/2 done"));
-  check_each_width(pane, {"top\n", "[VOLLEY]", "[1/2] ▶", "0/2 done"});
+  REQUIRE(pane.shows("0/2 ended"));
+  check_each_width(pane, {"top\n", "[VOLLEY]", "[1/2] ▶", "0/2 ended"});
   REQUIRE(remove_when_there(folder, "a"));
   REQUIRE(pane.shows("[2/2]"));
   REQUIRE(pane.shows("[s]top"));
@@ -282,7 +282,7 @@ TEST_CASE("tmux, resized while a volley works and asks, shows each row once",
   REQUIRE(remove_when_there(folder, "a"));
   REQUIRE(pane.shows("[2/2] ✓"));
   check_each_width(pane, {"top\n", "[VOLLEY]", "[1/2] ✓", "[2/2] ✓"});
-  CHECK(count(pane.text(), "/2 done") == 0);
+  CHECK(count(pane.text(), "/2 ended") == 0);
 }
 
 TEST_CASE("tmux, resized while a plan works and asks, shows each row once",
@@ -306,8 +306,9 @@ instruction = "Make a"
                    {"top\n", "[PLAN]", "[1/2] ✓", "[APPROVAL]", "Run it?"});
   press(pane, "Tab");
   press(pane, "y");
-  REQUIRE(pane.shows("1/2 done"));
-  check_each_width(pane, {"top\n", "[PLAN]", "[1/2] ✓", "[2/2] ▶", "1/2 done"});
+  REQUIRE(pane.shows("1/2 ended"));
+  check_each_width(pane,
+                   {"top\n", "[PLAN]", "[1/2] ✓", "[2/2] ▶", "1/2 ended"});
   REQUIRE(remove_when_there(folder, "a"));
   REQUIRE(pane.shows("[2/2] ✓"));
   check_each_width(pane, {"top\n", "[PLAN]", "[1/2] ✓", "[2/2] ✓"});

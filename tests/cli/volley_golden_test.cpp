@@ -102,7 +102,7 @@ TEST_CASE("golden: a volley at 60 columns") {
   CAPTURE(middle, all);
   CHECK(middle == R"([1/3] ▶ Übersetze 日本語の文書 into…  ⠋ Running make — 1.0s
 [2/3] ▶ Count the lines of every source…  ⠋ starting — 1.0s
-0/3 done, 1 waits — 1.0s
+0/3 ended, 1 waits — 1.0s
 )");
   CHECK(all == R"([1/3] ✓ Übersetze 日本語の文書 into English… (2.4s, 1 call)
 [2/3] ✗ Count the lines of every source file below … (3.0s)
@@ -121,7 +121,7 @@ TEST_CASE("golden: a volley at 80 columns") {
       middle ==
       R"([1/3] ▶ Übersetze 日本語の文書 into English, all chapte…  ⠋ Running make — 1.0s
 [2/3] ▶ Count the lines of every source file below this fol…  ⠋ starting — 1.0s
-0/3 done, 1 waits — 1.0s
+0/3 ended, 1 waits — 1.0s
 )");
   CHECK(
       all ==
@@ -142,7 +142,7 @@ TEST_CASE("golden: a volley at 200 columns") {
       middle ==
       R"([1/3] ▶ Übersetze 日本語の文書 into English, all chapters of it  ⠋ Running make — 1.0s
 [2/3] ▶ Count the lines of every source file below this folder and say which one is the longest  ⠋ starting — 1.0s
-0/3 done, 1 waits — 1.0s
+0/3 ended, 1 waits — 1.0s
 )");
   CHECK(
       all ==

@@ -103,7 +103,7 @@ TEST_CASE("never ends a volley that was killed between two runs, too") {
                             110};
     // Each third pause is 4 s: it is killed within that.
     REQUIRE(eventually([&] { return failed == 6; }));
-    REQUIRE(killed.read_next("0/2 done"));
+    REQUIRE(killed.read_next("0/2 ended"));
     killed.signal(SIGKILL);
     killed.finish();
   }

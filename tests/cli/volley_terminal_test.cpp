@@ -151,7 +151,7 @@ TEST_CASE("a second Ctrl-C ends a volley and a plan on a clean line") {
   terminal_program riffle{folder.path(), words, 80};
   REQUIRE(riffle.read_until("(ready)"));
   riffle.type("\x03");
-  REQUIRE(riffle.read_next(" done, cancelling"));
+  REQUIRE(riffle.read_next(" ended, cancelling"));
   riffle.type("\x03");
   CHECK(riffle.finish() == 130);
   CHECK(riffle.written().ends_with(riffle::cli::erase_rows));

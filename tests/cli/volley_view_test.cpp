@@ -187,7 +187,7 @@ TEST_CASE("a terminal shows a line for each task that runs, and their sum") {
   CHECK(drawn.find("[1/30] ") != std::string::npos);
   CHECK(drawn.find("Reading notes") != std::string::npos);
   CHECK(drawn.find("[6/30] ") == std::string::npos);  // half of the rows
-  CHECK(drawn.find("0/30 done, 3 more run, 22 wait") != std::string::npos);
+  CHECK(drawn.find("0/30 ended, 3 more run, 22 wait") != std::string::npos);
   // The cursor goes back to the first line, to erase all of them.
   CHECK(std::ranges::count(drawn, '\n') == 5);
   CHECK(drawn.ends_with("\r\x1b[5A"));
@@ -195,8 +195,8 @@ TEST_CASE("a terminal shows a line for each task that runs, and their sum") {
       bytes(x.over(ended(0, task_status::completed), start + 3s, {80, 12}));
   CHECK(next.starts_with(erase_rows));
   const auto again = bytes(x.tick(start + 4s, {80, 12}));
-  CHECK(again.find("1/30 done, 2 more run, 22 wait") != std::string::npos);
-  CHECK(again.find("[--------------------] 1/30 done") != std::string::npos);
+  CHECK(again.find("1/30 ended, 2 more run, 22 wait") != std::string::npos);
+  CHECK(again.find("[--------------------] 1/30 ended") != std::string::npos);
   CHECK(again.find("left") != std::string::npos);
   x.cancelling();
   CHECK(bytes(x.tick(start + 5s, {80, 12})).find("cancelling") !=
@@ -244,7 +244,7 @@ TEST_CASE("a bar fills as tasks end, where there are many") {
     x.over(ended(i, task_status::completed), start + 1s, {80, 12});
   }
   const auto drawn = bytes(x.tick(start + 2s, {80, 12}));
-  CHECK(drawn.find("[##########----------] 11/21 done") != std::string::npos);
+  CHECK(drawn.find("[##########----------] 11/21 ended") != std::string::npos);
   volley_view few{at_terminal(), std::vector<std::string>(20, "task")};
   few.begun(0, false, start, {80, 12});
   CHECK(bytes(few.tick(start + 2s, {80, 12})).find("[-") == std::string::npos);
@@ -318,9 +318,9 @@ TEST_CASE("what is typed stands below all rows, also of a volley") {
   x.begun(0, false, start, {80, 24});
   x.typing("> and then");
   const auto drawn = bytes(x.tick(start + 1s, {80, 24}));
-  CHECK(drawn.find("0/2 done, 1 waits — 1.0s\n> and then") !=
+  CHECK(drawn.find("0/2 ended, 1 waits — 1.0s\n> and then") !=
         std::string::npos);
-  CHECK(x.doing(50) == "0 of 2 done – starting");
+  CHECK(x.doing(50) == "0 of 2 ended – starting");
   x.typing("");
   CHECK(bytes(x.tick(start + 2s, {80, 24})).find("and then") ==
         std::string::npos);

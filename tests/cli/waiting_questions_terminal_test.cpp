@@ -175,26 +175,26 @@ TEST_CASE("a question leaves the sum of what goes on") {
   };
   REQUIRE(riffle.read_next("1 more question"));
   REQUIRE(riffle.read_next(prompt));
-  CHECK(now().find("\n0/4 done, 1 works, 1 more question, 1 waits — ") !=
+  CHECK(now().find("\n0/4 ended, 1 works, 1 more question, 1 waits — ") !=
         std::string::npos);
   // The time goes on, and stands there once.
-  REQUIRE(riffle.read_next("0/4 done"));
+  REQUIRE(riffle.read_next("0/4 ended"));
   REQUIRE(riffle.read_next(prompt));
-  CHECK(count(now(), "0/4 done") == 1);
+  CHECK(count(now(), "0/4 ended") == 1);
   for (const unsigned short columns : {60, 110, 50, 80}) {
     CAPTURE(columns);
     riffle.resize(columns);
     picture.resize(columns);
-    REQUIRE(riffle.read_next("0/4 done"));
+    REQUIRE(riffle.read_next("0/4 ended"));
     REQUIRE(riffle.read_next(prompt));
     REQUIRE(riffle.read_next(prompt));
     const auto text = now();
     CAPTURE(text);
-    CHECK(count(text, "0/4 done") == 1);
+    CHECK(count(text, "0/4 ended") == 1);
     CHECK(count(text, "Run it?") == 1);
     CHECK(count(text, "[APPROVAL]") == 1);
   }
   riffle.answer("n");
   REQUIRE(riffle.read_next("Why not?"));
-  CHECK(count(now(), "0/4 done") == 1);
+  CHECK(count(now(), "0/4 ended") == 1);
 }

@@ -47,21 +47,21 @@ TEST_CASE("a title tells how far a volley is, and what it does") {
   view_options at_terminal;
   at_terminal.status = true;
   volley_view x{at_terminal, {"a", "b", "c", "d"}};
-  CHECK(x.doing(50) == "0 of 4 done");
+  CHECK(x.doing(50) == "0 of 4 ended");
   for (std::size_t i = 0; i < 4; ++i) x.begun(i, false, {}, screen_size);
   task_result end;
   end.status = task_status::completed;
   x.over(end, {}, screen_size);
-  CHECK(x.doing(50) == "1 of 4 done – starting");
+  CHECK(x.doing(50) == "1 of 4 ended – starting");
   x.on(2, makes("c1"), screen_size);
-  CHECK(x.doing(50) == "1 of 4 done – Running: make");
-  CHECK(x.doing(20) == "1 of 4 done – Runni…");
+  CHECK(x.doing(50) == "1 of 4 ended – Running: make");
+  CHECK(x.doing(20) == "1 of 4 ended – Runni…");
   // Who asked first, as its question stands there.
   x.on(1, asks("c2", "rm -r x", 9), screen_size);
   x.on(3, asks("c3", "git push", 7), screen_size);
   CHECK(x.doing(50) == "waiting for approval: git push");
   x.cancelling();
-  CHECK(x.doing(50) == "1 of 4 done – cancelling");
+  CHECK(x.doing(50) == "1 of 4 ended – cancelling");
 }
 
 TEST_CASE("a title tells which step of a plan works, and what it does") {
@@ -69,7 +69,7 @@ TEST_CASE("a title tells which step of a plan works, and what it does") {
   at_terminal.status = true;
   plan_view x{at_terminal};
   x.on(of(events::plan_started{run_id{"plan_1"}, 3}), {}, screen_size);
-  CHECK(x.doing(50) == "0 of 3 done");
+  CHECK(x.doing(50) == "0 of 3 ended");
   x.on(of(events::plan_step_started{2, "b", "", "bash", {}, 1}), {},
        screen_size);
   x.on(makes("c1"), {}, screen_size);

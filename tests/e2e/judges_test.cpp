@@ -90,20 +90,20 @@ TEST_CASE("tmux: a volley leaves nothing of its status behind, resized too") {
   REQUIRE(window.shows("[2/2] ▶ Übersetze 日本語の文書"));
   const auto wide = window.picture();
   CAPTURE(wide);
-  CHECK(count(wide, "0/2 done") == 1);
+  CHECK(count(wide, "0/2 ended") == 1);
   // As narrow as the rows are: tmux keeps what it had to wrap anew.
   for (const auto* columns : {"70", "100"}) {
     window(std::string{"resize-window -y 16 -x "} + columns);
     REQUIRE(eventually([&] {
       const auto all = window.picture();
-      return count(all, "0/2 done") == 1 && count(all, "[1/2] ▶") == 1;
+      return count(all, "0/2 ended") == 1 && count(all, "[1/2] ▶") == 1;
     }));
   }
   x.server.release("go");
   REQUIRE(window.shows("ended: 0"));
   const auto all = window.picture();
   CAPTURE(all);
-  CHECK(count(all, "/2 done") == 0);
+  CHECK(count(all, "/2 ended") == 0);
   CHECK(count(all, "✓ the first of the tasks") == 1);
   CHECK(count(all, "It is done.") == 2);
 }
@@ -120,19 +120,19 @@ TEST_CASE("tmux: a plan leaves nothing of its status behind, resized too") {
                     "LC_ALL=C.UTF-8 '" + installed_riffle().string() +
                         "' plan --no-color p.json; echo ended: $?",
                     "-x 80 -y 16"};
-  REQUIRE(window.shows("1/2 done"));
+  REQUIRE(window.shows("1/2 ended"));
   for (const auto* columns : {"76", "100"}) {
     window(std::string{"resize-window -y 16 -x "} + columns);
     REQUIRE(eventually([&] {
       const auto all = window.picture();
-      return count(all, "1/2 done") == 1 && count(all, "[2/2] ▶") == 1;
+      return count(all, "1/2 ended") == 1 && count(all, "[2/2] ▶") == 1;
     }));
   }
   x.server.release("go");
   REQUIRE(window.shows("ended: 0"));
   const auto all = window.picture();
   CAPTURE(all);
-  CHECK(count(all, "/2 done") == 0);
+  CHECK(count(all, "/2 ended") == 0);
   CHECK(count(all, "▶") == 0);
   CHECK(has(all, "[1/2] ✓ a: read ("));
   CHECK(has(all, "[2/2] ✓ b: Übersetze 日本語の文書"));

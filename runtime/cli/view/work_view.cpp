@@ -100,7 +100,7 @@ std::string work_view::end(std::size_t task, task_end x, std::size_t columns) {
 }
 
 void work_view::ended_before(bool well) {
-  ++done_;
+  ++ended_;
   if (!well) ++failed_;
 }
 
@@ -140,7 +140,7 @@ std::string work_view::doing(std::size_t columns) const {
     return told->second.doing(columns);
   const auto of = " of " + std::to_string(all_);
   auto out = layout_.together || told == nullptr
-                 ? std::to_string(done_) + of + " done"
+                 ? std::to_string(ended_) + of + " ended"
                  : "step " + std::to_string(told->first + 1) + of;
   if (cancelling_) return fit(out + " – cancelling", columns);
   if (told == nullptr) return fit(out, columns);
@@ -234,7 +234,7 @@ std::string work_view::beside_question(time_point now, std::size_t more,
                                        std::size_t columns) const {
   if (!options_.status) return {};
   if (!layout_.several) return working_.at(0).tools_row(now, columns);
-  auto out = std::to_string(done_) + "/" + std::to_string(all_) + " done";
+  auto out = std::to_string(ended_) + "/" + std::to_string(all_) + " ended";
   const auto say = [&](std::size_t n, const char* one, const char* many) {
     if (n > 0) out += ", " + std::to_string(n) + (n == 1 ? one : many);
   };
@@ -242,7 +242,7 @@ std::string work_view::beside_question(time_point now, std::size_t more,
   const auto busy = working_.size();
   say(busy - std::min(busy, more + 1), " works", " work");
   say(more, " more question", " more questions");
-  if (layout_.together) say(all_ - done_ - busy, " waits", " wait");
+  if (layout_.together) say(all_ - ended_ - busy, " waits", " wait");
   if (cancelling_) out += ", cancelling";
   return out + " — " + short_duration(watched_ms(now));
 }
@@ -251,19 +251,19 @@ std::string work_view::sum(time_point now, std::size_t hidden) const {
   const auto time = watched_ms(now);
   const bool long_one = all_ > tasks_with_bar;
   std::string out;
-  if (long_one) out = bar(done_, all_) + " ";
-  out += std::to_string(done_) + "/" + std::to_string(all_) + " done";
+  if (long_one) out = bar(ended_, all_) + " ";
+  out += std::to_string(ended_) + "/" + std::to_string(all_) + " ended";
   const auto say = [&](std::size_t n, const char* one, const char* many) {
     if (n > 0) out += ", " + std::to_string(n) + (n == 1 ? one : many);
   };
   say(failed_, " failed", " failed");
   say(hidden, " more runs", " more run");
-  if (layout_.together) say(all_ - done_ - working_.size(), " waits", " wait");
+  if (layout_.together) say(all_ - ended_ - working_.size(), " waits", " wait");
   if (cancelling_) out += ", cancelling";
   out += " — " + short_duration(time);
-  if (long_one && watched_ > 0 && done_ < all_)
-    out +=
-        ", about " + short_duration(time * (all_ - done_) / watched_) + " left";
+  if (long_one && watched_ > 0 && ended_ < all_)
+    out += ", about " + short_duration(time * (all_ - ended_) / watched_) +
+           " left";
   return out;
 }
 

@@ -92,7 +92,7 @@ class work_view {
     typing_ = std::move(line);
   }
 
-  /// What goes on, in a few words: "2 of 5 done – Running: make"; before all
+  /// What goes on, in a few words: "2 of 5 ended – Running: make"; before all
   /// what waits for a person.
   [[nodiscard]] std::string doing(std::size_t columns) const;
   /// The sum of it beside a question that hides the rows, with so many more
@@ -156,9 +156,9 @@ class work_view {
   std::optional<time_point> began_;
   std::string typing_;
   std::size_t all_ = 0;
-  std::size_t done_ = 0;
+  std::size_t ended_ = 0;
   std::size_t failed_ = 0;
-  std::size_t watched_ = 0;  ///< of those that are done
+  std::size_t watched_ = 0;  ///< of those that have ended
   bool cancelling_ = false;
   std::optional<view_size> size_;  ///< as it was last
   std::optional<time_point> pulled_at_;
