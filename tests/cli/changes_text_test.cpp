@@ -9,8 +9,18 @@ TEST_CASE("a change that is taken back has the heading of a change") {
   const std::string diff =
       "--- a/src/a.cpp\n+++ b/src/a.cpp\n@@ -1,2 +1,3 @@\n one\n-two\n"
       "+2\n+3\n";
-  CHECK(change_text("./src/a.cpp", diff, false) ==
+  CHECK(change_text("./src/a.cpp", diff, {}) ==
         "src/a.cpp  +2 -1\n@@ -1,2 +1,3 @@\n one\n-two\n+2\n+3\n");
-  CHECK(change_text("a", diff, true)
+  CHECK(change_text("a", diff, {.color = true})
             .starts_with("\x1b[1ma  +2 -1\x1b[0m\n@@ -1,2"));
+}
+
+TEST_CASE("no row of a long line of a diff looks like a line of it") {
+  const std::string diff = "@@ -1 +1 @@\n-a\n+one two - three\n";
+  CHECK(change_text("a", diff, {}) == "a  +1 -1\n" + diff);
+  CHECK(change_text("a", diff, {.columns = 13}) ==
+        "a  +1 -1\n@@ -1 +1 @@\n-a\n+one two - \n┊ three\n");
+  CHECK(change_text("a", diff, {true, 13})
+            .ends_with("\x1b[31m-a\x1b[0m\n\x1b[32m+one two - \x1b[0m\n"
+                       "\x1b[32m┊ three\x1b[0m\n"));
 }

@@ -122,3 +122,15 @@ TEST_CASE("usage errors and lists of consents break between words") {
   CHECK(whole.size() > 8);
   CHECK(words(60) == whole);
 }
+
+TEST_CASE("what counts to the blank goes on behind a mark") {
+  const std::string text = "+one two three four\n\n\tshort\n    end of it";
+  CHECK(wrap_exact(text, 0) == text);
+  CHECK(wrap_exact(text, 20) == text);
+  CHECK(wrap_exact(text, 19) ==
+        "+one two three \n┊ four\n\n\tshort\n    end of it");
+  CHECK(wrap_exact("a\tb", 10) == "a       \n┊ b");
+  CHECK(wrap_exact("abcdefghijklmn\n", 9) == "abcdefgh\n┊ ijklmn\n");
+  CHECK(exact_rows("one two", 8, "│ ") ==
+        std::vector<std::string>{"│ one ", "┊ two"});
+}

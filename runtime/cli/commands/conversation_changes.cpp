@@ -156,7 +156,7 @@ void conversation::diff(const std::string& file) {
   if (!all) return complain(all.error());
   const auto before = service::taken_back_of(whole->state);
   const auto files = by_file(*all, file, before.runs);
-  auto text = changes_text(files, color_);
+  auto text = changes_text(files, {color_, io_.err.columns()});
   if (text.size() > most_shown) {
     text.resize(text.rfind('\n', most_shown) + 1);
     text += "… and more: 'riffle sessions diff " + session_->value +
@@ -242,7 +242,8 @@ void conversation::take_back(const std::vector<undone_turn>& x,
   const auto above = std::span{x}.first(x.size() - 1);
   if (!above.empty())
     note(as_before(above) + " With your yes it counts as taken back, too.");
-  for (const auto& one : files) write(change_text(one.path, one.diff, color_));
+  for (const auto& one : files)
+    write(change_text(one.path, one.diff, {color_, io_.err.columns()}));
   if (const auto whole = snapshot(); whole && !turn.others.empty())
     note(others_text(turn.others, whole->calls));
   const auto now = agreed_undo(question_of(x.back().name, files), x, signals);

@@ -253,7 +253,8 @@ void conversation::output(const std::string& which) {
       told_output(record).empty())
     return note("It wrote nothing.");
   if (!kept) return complain(kept.error());
-  write(output_lines({kept->file, kept->text}, most_shown));
+  write(wrap_exact(output_lines({kept->file, kept->text}, most_shown),
+                   io_.err.columns()));
 }
 
 void conversation::context() {

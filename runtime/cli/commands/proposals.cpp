@@ -18,6 +18,7 @@
 #include "runtime/cli/terminal/editor.hpp"
 #include "runtime/cli/terminal/read_text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/wrap_lines.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/listing.hpp"
 #include "runtime/cli/view/proposal_text.hpp"
@@ -121,11 +122,11 @@ int show(const proposals_command& x, const proposal_view& about,
   const bool cut =
       came.empty() && is_interrupted(about, gone_runs{&journal}, journal);
   if (x.common.output == output_kind::text) {
-    io.out.write(
-        whole_text(about, now) +
+    const auto text =
+        whole_text(about, now, io.out.columns()) +
         (came.empty() ? "" : "outcome:  " + safe_line(came, 500) + "\n") +
-        (cut ? "outcome:  interrupted: " + how_to_resume(about.it) + "\n"
-             : ""));
+        (cut ? "outcome:  interrupted: " + how_to_resume(about.it) + "\n" : "");
+    io.out.write(wrap_rows(text, io.out.columns()));
   } else {
     auto all = service::to_json(about, now);
     if (!came.empty()) all["outcome"] = came;

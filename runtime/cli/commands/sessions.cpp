@@ -128,7 +128,9 @@ int show_changes(const sessions_command& x,
   const auto files = by_file(*found, x.file, undone);
   const bool text = x.common.output == output_kind::text;
   if (text && !files.empty()) io.out.write(heading_of(session));
-  if (text) io.out.write(changes_text(files, use_color(x.common, io.out)));
+  if (text)
+    io.out.write(
+        changes_text(files, {use_color(x.common, io.out), io.out.columns()}));
   std::vector<file_change> calls;
   for (const auto& file : files)
     for (const auto* one : file.calls) calls.push_back(*one);

@@ -11,6 +11,7 @@
 #include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
+#include "runtime/cli/terminal/wrap_lines.hpp"
 #include "runtime/cli/view/approval_picture.hpp"
 #include "runtime/cli/view/call_text.hpp"
 #include "runtime/cli/view/proposal_text.hpp"

@@ -85,6 +85,18 @@ void wrap_line(std::string& out, std::string_view line, std::size_t columns,
   out.append(row);
 }
 
+/// As wide as a terminal shows it, behind so many columns.
+std::string without_tabs(std::string_view line, std::size_t before) {
+  constexpr std::size_t stop = 8;
+  std::string out;
+  for (auto tab = line.find('\t'); tab != line.npos; tab = line.find('\t')) {
+    out += line.substr(0, tab);
+    out.append(stop - (before + columns_of(out)) % stop, ' ');
+    line.remove_prefix(tab + 1);
+  }
+  return out.append(line);
+}
+
 }  // namespace
 
 std::string wrap_lines(std::string_view text, std::size_t columns) {
@@ -114,6 +126,54 @@ std::string wrap_rows(std::string_view text, std::size_t columns) {
                     ? std::max<std::size_t>(last_column(row, columns - 1), 2)
                     : 0);
     if (end < text.size()) out += '\n';
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+std::vector<std::string> wrapped(std::string_view line, std::size_t columns,
+                                 std::string_view first,
+                                 std::string_view next) {
+  std::vector<std::string> rows;
+  auto before = first;
+  do {
+    const auto most = columns - std::min(columns, columns_of(before));
+    std::size_t taken = 0;
+    std::size_t used = 0;
+    std::size_t word = 0;  // where the last word of the row begins
+    while (taken < line.size()) {
+      const auto x = first_shown(line.substr(taken));
+      if (used + x.columns > most && taken > 0) break;
+      used += x.columns;
+      taken += x.size;
+      // The mark of a prompt stays behind its last word.
+      if (line[taken - 1] == ' ' && line.substr(taken) != "> ") word = taken;
+    }
+    // A row is not left half empty for a long word.
+    if (taken < line.size() && word > taken / 2) taken = word;
+    rows.push_back(std::string{before} + std::string{line.substr(0, taken)});
+    line.remove_prefix(taken);
+    before = next;
+  } while (!line.empty());
+  return rows;
+}
+
+std::vector<std::string> exact_rows(std::string_view line, std::size_t columns,
+                                    std::string_view first) {
+  const auto plain = without_tabs(line, columns_of(first));
+  if (columns < 2 || columns_of(first) + columns_of(plain) < columns)
+    return {std::string{first}.append(line)};
+  return wrapped(plain, columns - 1, first, "┊ ");
+}
+
+std::string wrap_exact(std::string_view text, std::size_t columns) {
+  if (columns < 2) return std::string{text};
+  std::string out;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    for (const auto& row : exact_rows(text.substr(0, end), columns))
+      out.append(row).append("\n");
+    if (end == text.size()) out.pop_back();
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return out;

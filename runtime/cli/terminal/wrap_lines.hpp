@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace riffle::cli {
 
@@ -18,5 +19,18 @@ std::string wrap_lines(std::string_view text, std::size_t columns);
 /// room stands below the last column that begins in the left half. A line that
 /// begins with a blank is none, and stays in one piece, to be copied.
 std::string wrap_rows(std::string_view text, std::size_t columns);
+
+/// A line cut into rows of at most `columns`, at words where that is possible;
+/// `first` and `next` stand before them.
+std::vector<std::string> wrapped(std::string_view line, std::size_t columns,
+                                 std::string_view first, std::string_view next);
+
+/// The same of a line that counts to the blank, as of a diff: `next` is "┊ ",
+/// so that nobody takes a row for a line, and a line that fits stays as it is.
+/// `columns`: of the terminal (0: none, nothing is broken).
+std::vector<std::string> exact_rows(std::string_view line, std::size_t columns,
+                                    std::string_view first = {});
+/// Each line of a text so.
+std::string wrap_exact(std::string_view text, std::size_t columns);
 
 }  // namespace riffle::cli

@@ -12,7 +12,7 @@
 #include "messages/utf8.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
-#include "runtime/cli/terminal/text_width.hpp"
+#include "runtime/cli/terminal/wrap_lines.hpp"
 #include "runtime/cli/view/changed_words.hpp"
 #include "runtime/cli/view/diff_lines.hpp"
 
@@ -289,33 +289,6 @@ class canvas {
 };
 
 }  // namespace
-
-std::vector<std::string> wrapped(std::string_view line, std::size_t columns,
-                                 std::string_view first,
-                                 std::string_view next) {
-  std::vector<std::string> rows;
-  auto before = first;
-  do {
-    const auto most = columns - std::min(columns, columns_of(before));
-    std::size_t taken = 0;
-    std::size_t used = 0;
-    std::size_t word = 0;  // where the last word of the row begins
-    while (taken < line.size()) {
-      const auto x = first_shown(line.substr(taken));
-      if (used + x.columns > most && taken > 0) break;
-      used += x.columns;
-      taken += x.size;
-      // The mark of a prompt stays behind its last word.
-      if (line[taken - 1] == ' ' && line.substr(taken) != "> ") word = taken;
-    }
-    // A row is not left half empty for a long word.
-    if (taken < line.size() && word > taken / 2) taken = word;
-    rows.push_back(std::string{before} + std::string{line.substr(0, taken)});
-    line.remove_prefix(taken);
-    before = next;
-  } while (!line.empty());
-  return rows;
-}
 
 std::string ascii_text(std::string_view text) {
   std::string out;

@@ -34,11 +34,6 @@ std::vector<std::string> approval_picture(const events::approval_required& x,
 std::string left_out_of_picture(const events::approval_required& x, bool edited,
                                 const picture_options& options);
 
-/// A line cut into rows of at most `columns`, at words where that is possible;
-/// `first` and `next` stand before them.
-std::vector<std::string> wrapped(std::string_view line, std::size_t columns,
-                                 std::string_view first, std::string_view next);
-
 /// For terminals that do not show UTF-8: what is not ASCII by a name of it.
 std::string ascii_text(std::string_view text);
 

@@ -8,6 +8,7 @@
 #include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
+#include "runtime/cli/terminal/wrap_lines.hpp"
 #include "runtime/cli/view/call_text.hpp"
 #include "runtime/cli/view/diff_lines.hpp"
 
@@ -82,34 +83,35 @@ std::vector<changed_file> by_file(const session_changes& all,
   return out;
 }
 
-std::string colored_diff(std::string_view diff, bool color) {
+std::string colored_diff(std::string_view diff, const diff_look& look) {
   std::string out;
   for_each_line(diff, [&](std::string_view line) {
-    const auto safe = safe_text(line);
-    const auto paint = color ? paint_of(line) : std::string_view{};
-    out.append(paint).append(safe).append(paint.empty() ? "\n" : "\x1b[0m\n");
+    const auto paint = look.color ? paint_of(line) : std::string_view{};
+    for (const auto& row : exact_rows(safe_text(line), look.columns))
+      out.append(paint).append(row).append(paint.empty() ? "\n" : "\x1b[0m\n");
   });
   return out;
 }
 
 std::string change_text(const std::string& path, std::string_view diff,
-                        bool color) {
+                        const diff_look& look) {
   std::uint64_t added = 0;
   std::uint64_t removed = 0;
   for_each_line(hunks_of(diff), [&](std::string_view line) {
     added += line.starts_with('+') ? 1U : 0U;
     removed += line.starts_with('-') ? 1U : 0U;
   });
-  return heading(counts_text(plain_path(path), added, removed), color) +
-         colored_diff(hunks_of(diff), color);
+  return heading(counts_text(plain_path(path), added, removed), look.color) +
+         colored_diff(hunks_of(diff), look);
 }
 
-std::string changes_text(const std::vector<changed_file>& files, bool color) {
+std::string changes_text(const std::vector<changed_file>& files,
+                         const diff_look& look) {
   std::string out;
   for (const auto& x : files) {
-    out += (out.empty() ? "" : "\n") + heading(head_of(x), color);
+    out += (out.empty() ? "" : "\n") + heading(head_of(x), look.color);
     for (const auto* one : x.calls) {
-      out += colored_diff(hunks_of(one->diff), color);
+      out += colored_diff(hunks_of(one->diff), look);
       if (one->cut)
         out += "[the log holds only a part of this change: +" +
                std::to_string(one->added) + " -" +

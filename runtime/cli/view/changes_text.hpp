@@ -3,6 +3,7 @@
 
 // What a session changed in files, for people. Pure.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -26,9 +27,16 @@ std::vector<changed_file> by_file(const session_changes& all,
                                   std::string_view only = {},
                                   const std::vector<run_id>& but_of = {});
 
+/// Where a diff is read.
+struct diff_look {
+  bool color = false;
+  std::size_t columns = 0;  ///< of the terminal; 0: none, lines stay whole
+};
+
 /// Each file with its lines added and removed, and its diffs one behind the
 /// other.
-std::string changes_text(const std::vector<changed_file>& files, bool color);
+std::string changes_text(const std::vector<changed_file>& files,
+                         const diff_look& look);
 
 /// "no call of write or edit has changed FILE, but these: a, b" (`file` is not
 /// empty), or that none has changed any.
@@ -37,10 +45,11 @@ std::string unchanged_text(std::string_view file,
 
 /// What becomes of one file, below its path and the lines that come and go.
 std::string change_text(const std::string& path, std::string_view diff,
-                        bool color);
+                        const diff_look& look);
 
-/// A unified diff, each line harmless for a terminal.
-std::string colored_diff(std::string_view diff, bool color);
+/// A unified diff, each line harmless for a terminal; one that is too long for
+/// it goes on behind "┊".
+std::string colored_diff(std::string_view diff, const diff_look& look);
 
 /// What the log cannot tell: which calls may have changed more. `calls`: of the
 /// session. Empty: none.

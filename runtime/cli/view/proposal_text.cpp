@@ -6,6 +6,7 @@
 
 #include "actors/core/always_scope.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/wrap_lines.hpp"
 #include "runtime/cli/view/call_text.hpp"
 #include "runtime/cli/view/diff_lines.hpp"
 #include "runtime/cli/view/json_text.hpp"
@@ -39,9 +40,11 @@ std::string about(const storage::proposal_state& x, std::size_t most) {
   return is_call(x) ? safe_line(x.what.tool, 64) + ": " + text : text;
 }
 
-void append_lines(std::string& out, std::string_view text) {
+void append_lines(std::string& out, std::string_view text,
+                  std::size_t columns) {
   for_each_line(exact_text(text), [&](std::string_view line) {
-    out.append("│ ").append(line).append("\n");
+    for (const auto& row : exact_rows(line, columns, "│ "))
+      out.append(row).append("\n");
   });
 }
 
@@ -84,13 +87,14 @@ std::string summary_text(const service::proposal_view& view, wall_time now,
               : "");
 }
 
-std::string whole_text(const service::proposal_view& view, wall_time now) {
+std::string whole_text(const service::proposal_view& view, wall_time now,
+                       std::size_t columns) {
   const auto& x = view.it;
   const auto& by = view.replaced_by;
   std::string out = safe_line(x.what.id.value, 64) + "  " +
                     service::status_of(view, now) + "  " + about(x, 500) + "\n";
-  if (is_call(x)) append_lines(out, readable_json(x.what.arguments));
-  append_lines(out, is_call(x) ? x.what.preview : x.what.summary);
+  if (is_call(x)) append_lines(out, readable_json(x.what.arguments), columns);
+  append_lines(out, is_call(x) ? x.what.preview : x.what.summary, columns);
   append_member(out, "reason:   ", safe_line(x.what.reason, 500));
   append_member(out, "session:  ", safe_line(x.what.session.value, 128));
   append_member(out, "folder:   ", safe_line(x.what.folder, 500));
@@ -119,7 +123,7 @@ std::string whole_text(const service::proposal_view& view, wall_time now) {
   append_member(out, "decision: ", decided);
   if (!x.decided->arguments.empty()) {
     out += "with these arguments instead:\n";
-    append_lines(out, readable_json(x.decided->arguments));
+    append_lines(out, readable_json(x.decided->arguments), columns);
   }
   if (by.empty())
     append_member(out, "done by:  ", safe_line(x.executed_by.value, 64));

@@ -3,6 +3,7 @@
 
 // Proposals for people. Pure.
 
+#include <cstddef>
 #include <string>
 
 #include "messages/time.hpp"
@@ -16,8 +17,10 @@ namespace riffle::cli {
 std::string summary_text(const service::proposal_view& x, wall_time now,
                          const std::string& first = {});
 
-/// All of it: what would be done, why, until when, what was decided.
-std::string whole_text(const service::proposal_view& x, wall_time now);
+/// All of it: what would be done, why, until when, what was decided. A
+/// line that is too long for so many columns (0: none) goes on behind "┊".
+std::string whole_text(const service::proposal_view& x, wall_time now,
+                       std::size_t columns = 0);
 
 /// "bash: every call": what was approved once and for all.
 std::string covered_text(const storage::grant_record& x);
