@@ -175,7 +175,7 @@ TEST_CASE("a plan that was stopped goes on with the step that was cut") {
   const stopped_place x;
   CHECK(x.end.status == 130);
   CHECK(has(x.end.err,
-            "go on with the step that was cut by: riffle sessions "
+            "go on with the step that was cut: riffle sessions "
             "resume " +
                 x.id));
   x.folder.write("go", "");

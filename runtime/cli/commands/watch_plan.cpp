@@ -57,8 +57,8 @@ void tell_failure(const watched_run& x, const plan_report& told,
     const bool said = cut && options.output != output_kind::jsonl &&
                       told.failed_step()->err->message == why->message;
     io.complain((said ? std::string{} : plan + ": " + why->message + "; ") +
-                "go on " + (cut ? "with the step that was cut " : "") +
-                "by: riffle sessions resume " + of.id().value +
+                "go on" + (cut ? " with the step that was cut: " : " by: ") +
+                "riffle sessions resume " + of.id().value +
                 (x.approves_all ? " --approve all" : ""));
   } else {
     io.complain(plan + ": " + why_failed(told));
