@@ -152,7 +152,7 @@ TEST_CASE("golden: a plan at 60 columns") {
   CHECK(all == R"([PLAN] plan_01m87tmkd7y4t43dve6h175n0s, 3 steps
 [1/3] ✓ log: bash (0.1s, 1 call)
 [2/3] ✓ notes: Write release notes from th… (2.4s, 2 calls)
-[TOOL] bash: git push --follo… ✗ no such remote — 0.1s
+[3/3] [TOOL] bash: git push --follo… ✗ no such remote — 0.1s
 [3/3] ✗ push: bash (0.3s)
 )");
 }
@@ -171,7 +171,7 @@ TEST_CASE("golden: a plan at 80 columns") {
   CHECK(all == R"([PLAN] plan_01m87tmkd7y4t43dve6h175n0s, 3 steps
 [1/3] ✓ log: bash (0.1s, 1 call)
 [2/3] ✓ notes: Write release notes from this log, in 日本語 an… (2.4s, 2 calls)
-[TOOL] bash: git push --follow-tags origin main ✗ no such remote — 0.1s
+[3/3] [TOOL] bash: git push --follow-tags origin main ✗ no such remote — 0.1s
 [3/3] ✗ push: bash (0.3s)
 )");
 }
@@ -190,7 +190,7 @@ TEST_CASE("golden: a plan at 200 columns") {
   CHECK(all == R"([PLAN] plan_01m87tmkd7y4t43dve6h175n0s, 3 steps
 [1/3] ✓ log: bash (0.1s, 1 call)
 [2/3] ✓ notes: Write release notes from this log, in 日本語 and in English, and say of each change whom it is for: {{steps.log.output}} (2.4s, 2 calls)
-[TOOL] bash: git push --follow-tags origin main ✗ no such remote — 0.1s
+[3/3] [TOOL] bash: git push --follow-tags origin main ✗ no such remote — 0.1s
 [3/3] ✗ push: bash (0.3s)
 )");
 }
@@ -285,7 +285,7 @@ TEST_CASE("golden: a step whose call was stopped says so once") {
   x.show(x.view.hide_status());
   CHECK(x.picture.text() ==
         (begun ? R"([PLAN] plan_01m87tmkd7y4t43dve6h175n0s, 2 steps
-[TOOL] bash: make ✗ stopped after 1.3s
+[1/2] [TOOL] bash: make ✗ stopped after 1.3s
 [1/2] ✗ build: bash (1.3s)
 )"
                : R"([PLAN] plan_01m87tmkd7y4t43dve6h175n0s, 2 steps
@@ -298,14 +298,14 @@ TEST_CASE("golden: a plan in a file, and one that is told all of") {
   stage file{100, {}};
   CHECK(play(file, [] {}) == R"([PLAN] plan_01m87tmkd7y4t43dve6h175n0s, 3 steps
 [1/3] ▶ log: bash
-[TOOL] bash: git log (2 lines, 72 B) — 0.1s
+[1/3] [TOOL] bash: git log (2 lines, 72 B) — 0.1s
 [1/3] ✓ log (0.1s)
 [2/3] ▶ notes: Write release notes from this log, in 日本語 and in English, an…
-[TOOL] read: CHANGES.md (2 lines, 72 B) — 0.1s
-[TOOL] bash: make docs (2 lines, 72 B) — 0.1s
+[2/3] [TOOL] read: CHANGES.md (2 lines, 72 B) — 0.1s
+[2/3] [TOOL] bash: make docs (2 lines, 72 B) — 0.1s
 [2/3] ✓ notes (2.4s)
 [3/3] ▶ push: bash
-[TOOL] bash: git push --follow-tags origin main ✗ no such remote — 0.1s
+[3/3] [TOOL] bash: git push --follow-tags origin main ✗ no such remote — 0.1s
 [3/3] ✗ push (0.3s)
 )");
   view_options verbose = at_terminal();
@@ -314,8 +314,8 @@ TEST_CASE("golden: a plan in a file, and one that is told all of") {
   const auto all = play(told, [] {});
   // Nothing folds: each begin, each call, each end.
   for (const auto* part :
-       {"[2/3] ▶ notes: ", "[CALL] read", "[TOOL] read: CHANGES.md",
-        "[TOOL] bash: make docs", "[2/3] ✓ notes (2.4s)\n"})
+       {"[2/3] ▶ notes: ", "[2/3] [CALL] read", "[2/3] [TOOL] read: CHANGES.md",
+        "[2/3] [TOOL] bash: make docs", "[2/3] ✓ notes (2.4s)\n"})
     CHECK(all.find(part) != std::string::npos);
 }
 
@@ -336,14 +336,15 @@ TEST_CASE("an attempt that failed is told, and what its tools did stays") {
   const auto middle = x.picture.text();
   CAPTURE(middle);
   CHECK(middle.find("[1/1] ↻ build: bash (attempt 2)") != std::string::npos);
-  CHECK(middle.find("[TOOL] bash: make ✗ exit 2") != std::string::npos);
-  CHECK(middle.find("[RETRY] step: attempt 1 of 3 failed; again in 0.0s") !=
-        std::string::npos);
+  CHECK(middle.find("[1/1] [TOOL] bash: make ✗ exit 2") != std::string::npos);
+  CHECK(
+      middle.find("[1/1] [RETRY] step: attempt 1 of 3 failed; again in 0.0s") !=
+      std::string::npos);
   const error why{errc::tool_execution_error, "plan", "exit 2"};
   x.end(3s, 1, "build", 3000, run_status::failed, why);
   const auto all = x.picture.text();
   CAPTURE(all);
-  CHECK(all.find("[TOOL] bash: make ✗ exit 2") != std::string::npos);
+  CHECK(all.find("[1/1] [TOOL] bash: make ✗ exit 2") != std::string::npos);
   CHECK(all.find("[1/1] ✗ build: bash (attempt 2) (3.0s)\n") !=
         std::string::npos);
 }

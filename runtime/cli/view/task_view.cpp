@@ -41,13 +41,12 @@ std::string dim(const std::string& text, bool color) {
 }  // namespace
 
 task_view::task_view(const view_options& options, std::string place,
-                     std::string title, bool marked)
+                     std::string title)
     : color_{options.color},
       reasoning_{options.reasoning},
       verbose_{options.level == verbosity::verbose},
       folds_{options.status && options.level == verbosity::normal &&
              !place.empty()},
-      marked_{marked},
       opened_{options.since},
       place_{std::move(place)},
       title_{std::move(title)},
@@ -69,7 +68,7 @@ void task_view::begin_again(time_point now, std::string title) {
 
 /// Each line behind its place.
 std::string task_view::marked(std::string_view lines) const {
-  if (!marked_) return std::string{lines};
+  if (alone()) return std::string{lines};
   std::string out;
   for_each_line(lines, [&](std::string_view line) {
     out.append(place_).append(" ").append(line).append("\n");
@@ -82,7 +81,7 @@ task_view::said task_view::on(const event& x, std::size_t columns) {
   const bool of_then = std::holds_alternative<events::retry>(x.body) ||
                        std::holds_alternative<events::status>(x.body);
   if (!of_then || x.at >= opened_) doing_.on(x);
-  const auto used = marked_ || folds_ ? columns_of(place_) + 1 : 0;
+  const auto used = alone() ? 0 : columns_of(place_) + 1;
   traces_.set_columns(columns > used ? columns - used : columns);
   const auto* thought = std::get_if<events::llm_reasoning>(&x.body);
   if (thought)

@@ -42,10 +42,9 @@ class task_view {
  public:
   /// The only one.
   explicit task_view(const view_options& options)
-      : task_view{options, {}, {}, false} {}
-  /// `place`: "[1/3]". `marked`: each of its lines stands behind that.
-  task_view(const view_options& options, std::string place, std::string title,
-            bool marked);
+      : task_view{options, {}, {}} {}
+  /// One of several; each of its lines stands behind its `place`, "[1/3]".
+  task_view(const view_options& options, std::string place, std::string title);
 
   /// The time counts from here, unless it does already.
   void seen(time_point now);
@@ -121,7 +120,6 @@ class task_view {
   const bool reasoning_;
   const bool verbose_;
   const bool folds_;
-  const bool marked_;
   const wall_time opened_;  ///< when somebody began to watch
   std::string place_;
   std::string title_;

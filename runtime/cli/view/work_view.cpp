@@ -74,8 +74,7 @@ std::string work_view::begin(std::size_t task, std::string title, bool again,
                              time_point now, std::size_t columns) {
   if (!again) working_.erase(task);
   auto& x =
-      working_.try_emplace(task, options_, place(task), title, layout_.together)
-          .first->second;
+      working_.try_emplace(task, options_, place(task), title).first->second;
   seen(now);
   if (again) x.begin_again(now, std::move(title));
   if (cancelling_ && !layout_.together) x.cancelling();
