@@ -123,6 +123,11 @@ TEST_CASE("usage errors and lists of consents break between words") {
   CHECK(words(60) == whole);
 }
 
+TEST_CASE("a time stays behind its dash") {
+  CHECK(wrap_lines("2 tasks: 2 done, $0.0232 — 16.6s\n", 32) ==
+        "2 tasks: 2 done, $0.0232\n  — 16.6s\n");
+}
+
 TEST_CASE("what counts to the blank goes on behind a mark") {
   const std::string text = "+one two three four\n\n\tshort\n    end of it";
   CHECK(wrap_exact(text, 0) == text);

@@ -36,8 +36,11 @@ std::string_view first_row(std::string_view line, std::size_t columns) {
     const bool counts = !is_blank || at + 1 == line.size();
     if (used + x.columns > columns && counts && at > 0)
       return line.substr(0, blank > 0 ? blank : at);
-    // The mark of a prompt stays behind its last word.
-    if (is_blank && word && line.substr(at) != " > ") blank = at + x.size;
+    // The mark of a prompt stays behind its last word, and a dash before what
+    // it is about: often the last one.
+    if (is_blank && word && line.substr(at) != " > " &&
+        !line.substr(0, at).ends_with("—"))
+      blank = at + x.size;
     word = word || !is_blank;
     used += x.columns;
     at += x.size;

@@ -8,6 +8,7 @@
 
 #include "messages/event_line.hpp"
 #include "runtime/base/clock.hpp"
+#include "runtime/cli/terminal/wrap_lines.hpp"
 #include "runtime/cli/view/diff_lines.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/run_output.hpp"
@@ -182,8 +183,10 @@ void volley_output::finish() {
   }
   if (tells_sum()) {
     const auto line = sum_text(sum());
-    interject(use_color(options_, err_) ? "\x1b[2m" + line + "\x1b[0m\n"
-                                        : line + "\n");
+    interject(wrap_lines(use_color(options_, err_)
+                             ? "\x1b[2m" + line + "\x1b[0m\n"
+                             : line + "\n",
+                         err_.columns()));
   }
   if (!show_.stats) return;
   run_stats all;
