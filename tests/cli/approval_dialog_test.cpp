@@ -234,7 +234,7 @@ TEST_CASE("what was edited is shown before it is asked about") {
         "│ @@ -1 +1 @@\n"
         "│ -one\n"
         "│ +three\n"
-        "Run it with your arguments? [y]es, [n]o, [e]dit, [a]lways, [v]iew, "
+        "Run it with your arguments? [y]es, [n]o, [e]dit, [a]lways, [v]iew,\n"
         "[s]top, [?] > ");
   const auto arguments = R"({"content":"three\n","path":"notes.md"})";
   CHECK(x.editable() == "three\n");

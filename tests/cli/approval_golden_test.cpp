@@ -94,8 +94,8 @@ TEST_CASE("a question at 60, 80, 110 and 200 columns") {
         "│ touch made && echo '日本語の長い文字列' 'שלום עולם' and\n"
         "┊ further words of a command that needs more than one row\n"
         "┊ on most terminals\n"
-        "Run it? [y]es, [n]o, [e]dit, [a]lways, [v]iew, [s]top,\n"
-        "[?] >\n"},
+        "Run it? [y]es, [n]o, [e]dit, [a]lways, [v]iew,\n"
+        "[s]top, [?] >\n"},
        {80,
         "[APPROVAL] bash wants to run:\n"
         "│ touch made && echo '日本語の長い文字列' 'שלום עולם' and further "

@@ -69,6 +69,20 @@ TEST_CASE("where lines are read that is said, and what is no answer, too") {
   CHECK(x.on_line("").show.empty());
 }
 
+TEST_CASE("no row of a question has its [?] alone") {
+  const std::string first = "[y]es, [n]o, [e]dit, [a]lways, [v]iew,";
+  const auto prompt = [](std::size_t columns, std::string stops) {
+    return approval_dialog{
+        a_call(), {.columns = columns, .rows = 40, .stops = std::move(stops)}}
+        .prompt();
+  };
+  CHECK(prompt(62, "the run") == "Run it? " + first + " [s]top, [?] > ");
+  CHECK(prompt(60, "the run") == "Run it? " + first + "\n[s]top, [?] > ");
+  CHECK(prompt(60, "this task") ==
+        "Run it? " + first + "\n[s]top this task, [?] > ");
+  CHECK(prompt(40, "the run") == "Run it?\n" + first + "\n[s]top, [?] > ");
+}
+
 TEST_CASE("keys that are no answers are told of where a line takes them") {
   for (const bool line : {true, false}) {
     dialog_options options;

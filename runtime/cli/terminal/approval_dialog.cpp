@@ -146,20 +146,33 @@ std::string approval_dialog::prompt() const {
     return options_.plain ? "Why not? The model is told (Enter: no reason) > "
                           : "Why not? The model is told (Enter: no reason, "
                             "Tab: back)\n> ";
-  auto out =
-      for_ == waiting::scope
-          ? scopes()
-          : std::string{"Run it"} +
-                // Its head has gone.
-                (scrolled_ ? " (" + fit(call_name(about_), 40) + ")" : "") +
-                (is_others()    ? " with the changed arguments"
-                 : is_changed() ? " with your arguments"
-                                : "") +
-                "? " + (options_.plain ? "(a letter and Enter)\n" : "") +
-                "[y]es, [n]o, [e]dit, [a]lways, [v]iew, [s]top" +
-                (options_.stops == "the run" ? "" : " " + options_.stops) +
-                ", [?] > ";
+  auto out = for_ == waiting::scope ? scopes() : choices();
   return options_.ascii ? ascii_text(out) : out;
+}
+
+/// In as few rows as there is room for, [?] behind its neighbour in each case.
+std::string approval_dialog::choices() const {
+  const std::string head =
+      std::string{"Run it"} +
+      // Its head has gone.
+      (scrolled_ ? " (" + fit(call_name(about_), 40) + ")" : "") +
+      (is_others()    ? " with the changed arguments"
+       : is_changed() ? " with your arguments"
+                      : "") +
+      "?";
+  const std::string first = "[y]es, [n]o, [e]dit, [a]lways, [v]iew,";
+  const auto last = "[s]top" +
+                    (options_.stops == "the run" ? "" : " " + options_.stops) +
+                    ", [?] > ";
+  if (options_.plain)
+    return head + " (a letter and Enter)\n" + first + " " + last;
+  const auto fits = [&](const std::string& row) {
+    return columns_of(row) < options_.columns;
+  };
+  if (fits(head + " " + first + " " + last))
+    return head + " " + first + " " + last;
+  if (fits(head + " " + first)) return head + " " + first + "\n" + last;
+  return head + "\n" + first + (fits(first + " " + last) ? " " : "\n") + last;
 }
 
 std::string approval_dialog::help() const {

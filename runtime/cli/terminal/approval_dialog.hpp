@@ -149,6 +149,7 @@ class approval_dialog {
 
   [[nodiscard]] events::approval_required shown() const;
   [[nodiscard]] std::string scopes() const;
+  [[nodiscard]] std::string choices() const;
   [[nodiscard]] std::string command() const;
   [[nodiscard]] std::string why_no_pattern() const;
   [[nodiscard]] std::string pattern_words() const;
