@@ -263,19 +263,23 @@ TEST_CASE("sessions of a volley and of a plan stand together") {
   const service::stored_request alone{};
   service::stored_request task;
   task.place = service::task_place{"volley_1", 0};
+  auto second = task;
+  second.place->task = 1;
   service::stored_request step;
   step.of_plan = run_id{"plan_1"};
   const std::vector<session_summary> all{
-      session("step", "run_5", step),     session("b", "run_4", task),
+      session("step", "run_5", step),     session("b", "run_4", second),
       session("mine", "run_3", alone),    session("a", "run_2", task),
       session("plan_1", "plan_1", alone),
   };
   const std::string about = "3 min ago   completed    1 run    task of ";
   CHECK(summaries_text(all, now, 0) == "plan_1  " + about + "plan_1\n" +      //
                                            "  step    " + about + "step\n" +  //
-                                           "volley_1  volley, 2 sessions\n" +
-                                           "  b       " + about + "b\n" +  //
+                                           "volley_1  3 min ago   completed"
+                                           "    2 runs   volley, 2 "
+                                           "sessions\n" +
                                            "  a       " + about + "a\n" +  //
+                                           "  b       " + about + "b\n" +  //
                                            "mine    " + about + "mine\n");
   // Of a plan whose own session is not among them.
   CHECK(summaries_text({all[0]}, now, 0) ==

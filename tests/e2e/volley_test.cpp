@@ -236,7 +236,8 @@ TEST_CASE("a volley that is killed is finished by resume") {
   CHECK(effects == words{"task0", "task1", "task2", "task3"});  // each once
   const auto listed = run(folder, {"sessions", "list"});
   const auto ending = id.substr(id.size() - 6);
-  CHECK(listed.out.starts_with(ending + "  volley, 4 sessions\n  "));
+  CHECK(listed.out.starts_with(ending + "  just now    completed    "));
+  CHECK(listed.out.find("   volley, 4 of 4 done\n  ") != std::string::npos);
   CHECK(run(folder, {"sessions", "show", ending}).out.starts_with(id + ", "));
   const auto objects =
       json::parse(run(folder, {"sessions", "list", "--output", "json"}).out);

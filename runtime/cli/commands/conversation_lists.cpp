@@ -10,6 +10,7 @@
 #include "runtime/base/clock.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/cli/commands/conversation.hpp"
+#include "runtime/cli/commands/known_volley.hpp"
 #include "runtime/cli/commands/model_talk.hpp"
 #include "runtime/cli/commands/room.hpp"
 #include "runtime/cli/commands/waiting_run.hpp"
@@ -92,7 +93,8 @@ void conversation::show_sessions() {
     if (x.id == session_)
       x.title = "(this one) " + (x.title.empty() ? x.last.task : x.title);
   write(summaries_by_folder(*all, system_wall_time(), io_.err.columns(),
-                            this_folder(), find_asking(*rt_)));
+                            this_folder(), find_asking(*rt_),
+                            standings_of(*all, settings_)));
 }
 
 std::optional<std::string> conversation::on_typed(const std::string& text) {

@@ -68,6 +68,34 @@ expected<known_volley> find_volley(const std::string& id,
   return out;
 }
 
+volley_standings standings_of(const std::vector<session_summary>& all,
+                              const volley_store& store) {
+  volley_standings out;
+  for (const auto& x : all) {
+    const auto id = x.runs > 0 ? volley_of(x.last) : std::string{};
+    if (id.empty() || out.contains(id)) continue;
+    const auto known = find_volley(id, store);
+    if (!known) continue;
+    auto& stands = out[id];
+    stands.tasks = known->last.size();
+    for (std::size_t i = 0; i < stands.tasks; ++i)
+      if (const auto* run = known->last_of(i);
+          run != nullptr && run->state == run_state::completed)
+        ++stands.done;
+  }
+  return out;
+}
+
+volley_standings standings_of(const std::vector<session_summary>& all,
+                              const config::config& settings) {
+  if (std::ranges::none_of(all, [](const session_summary& x) {
+        return x.runs > 0 && !volley_of(x.last).empty();
+      }))
+    return {};
+  const auto store = open_volleys(settings, service::journal_use::reads);
+  return store ? standings_of(all, *store) : volley_standings{};
+}
+
 expected<std::vector<std::uint32_t>> tries_left(const known_volley& x,
                                                 storage::journal& journal) {
   std::vector<std::uint32_t> out(x.last.size());

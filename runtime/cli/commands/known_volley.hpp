@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/cli/view/session_text.hpp"
 #include "runtime/config/config.hpp"
 #include "runtime/service/open_journal.hpp"
 #include "runtime/service/volley_record.hpp"
@@ -46,6 +47,14 @@ struct known_volley {
 /// Fails with `not_found`, and as the journal.
 expected<known_volley> find_volley(const std::string& id,
                                    const volley_store& store);
+
+/// How the volleys of these sessions stand; one that cannot be read is left
+/// out.
+volley_standings standings_of(const std::vector<session_summary>& all,
+                              const volley_store& store);
+/// The same, of whatever store there is.
+volley_standings standings_of(const std::vector<session_summary>& all,
+                              const config::config& settings);
 
 /// How often each task may run again whose last run failed; 0: not at all.
 expected<std::vector<std::uint32_t>> tries_left(const known_volley& x,

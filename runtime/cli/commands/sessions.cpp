@@ -11,6 +11,7 @@
 #include "runtime/base/clock.hpp"
 #include "runtime/cli/commands/cancel_run.hpp"
 #include "runtime/cli/commands/commands.hpp"
+#include "runtime/cli/commands/known_volley.hpp"
 #include "runtime/cli/commands/volley_sessions.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/changes_text.hpp"
@@ -61,18 +62,21 @@ expected<std::vector<session_summary>> find_listed(
   return all.list(*ids);
 }
 
-int list(const sessions_command& x, const service::sessions& all, console& io) {
+int list(const sessions_command& x, const service::sessions& all,
+         const volley_store& volleys, console& io) {
   const auto found = find_listed(x, all);
   if (!found) return report(found.error(), io);
   if (x.common.output == output_kind::text) {
     std::error_code gone;
     const auto here = std::filesystem::current_path(gone).string();
     // Scripts get them by time.
-    const auto text = io.out.is_terminal()
-                          ? summaries_by_folder(*found, system_wall_time(),
-                                                io.out.columns(), here)
-                          : summaries_text(*found, system_wall_time(),
-                                           io.out.columns(), here);
+    const auto standings = standings_of(*found, volleys);
+    const auto now = system_wall_time();
+    const auto columns = io.out.columns();
+    const auto text =
+        io.out.is_terminal()
+            ? summaries_by_folder(*found, now, columns, here, {}, standings)
+            : summaries_text(*found, now, columns, here, {}, standings);
     io.out.write(text);
   }
   return write_list(
@@ -308,7 +312,9 @@ int execute(const sessions_command& given, console& io) {
   if (!journal) return report(journal.error(), io);
   const service::sessions all{*journal, data_place(*settings, "outputs"),
                               data_place(*settings, "volleys")};
-  if (x.action == what::list) return list(x, all, io);
+  const volley_store volleys{*settings, *journal,
+                             data_place(*settings, "volleys")};
+  if (x.action == what::list) return list(x, all, volleys, io);
   if (x.action == what::output) return output(x, all, io);
   if (x.id.empty() && (x.action == what::show || x.action == what::diff)) {
     const auto newest = newest_meant(x, all);
@@ -331,10 +337,8 @@ int execute(const sessions_command& given, console& io) {
     if (const auto plans = service::plans_from(**journal, run_id{x.id}))
       x.id = plans->back().value;  // those before it have ended
   if (service::is_volley(x.id)) {
-    const volley_store store{*settings, *journal,
-                             data_place(*settings, "volleys")};
-    return x.action == what::cancel ? cancel_volley(x, store, io)
-                                    : show_volley(x, all, store, io);
+    return x.action == what::cancel ? cancel_volley(x, volleys, io)
+                                    : show_volley(x, all, volleys, io);
   }
   const auto session = all.show(session_id{x.id});
   if (!session)

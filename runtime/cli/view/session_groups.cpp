@@ -2,15 +2,19 @@
 // What belongs together in a list of sessions.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
 
+#include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/cli/view/session_text.hpp"
 #include "runtime/service/stopped_plan.hpp"
 #include "runtime/service/stored_request.hpp"
+#include "runtime/service/views.hpp"
 #include "runtime/service/volley_record.hpp"
+#include "runtime/storage/last_use.hpp"
 
 namespace riffle::cli {
 
@@ -57,14 +61,65 @@ class session_groups {
   std::map<std::string, std::vector<const session_summary*>> members_;
 };
 
-/// Above sessions whose volley or plan has no row of its own.
-std::string head_of(const std::string& group, std::size_t sessions,
-                    std::size_t columns) {
-  const auto* kind = service::is_volley(group) ? "volley" : "plan";
-  auto out = safe_line(short_id(group), 64) + "  " + kind + ", " +
-             std::to_string(sessions) +
-             (sessions == 1 ? " session" : " sessions");
+using member_list = std::vector<const session_summary*>;
+
+/// Of a volley: what of its tasks needs a person most, of all that has ended
+/// the worst.
+std::string state_of_volley(const member_list& members,
+                            const asking_sessions& asking,
+                            const std::optional<volley_standing>& stands) {
+  const auto any = [&](std::string_view state) {
+    return std::ranges::any_of(members, [&](const session_summary* x) {
+      return service::state_of(*x) == state;
+    });
+  };
+  for (const auto* x : members)
+    if (asking.contains(x->id) && service::state_of(*x) == "active")
+      return "asks";
+  for (const auto* state : {"active", "interrupted", "cancelled", "failed"})
+    if (any(state)) return state;
+  // Some have not begun, and nobody works on it.
+  return stands && stands->done < stands->tasks ? "interrupted" : "completed";
+}
+
+/// Above the sessions of a volley, in the columns of theirs.
+std::string head_of_volley(const std::string& group, const member_list& members,
+                           wall_time now, std::size_t columns,
+                           const asking_sessions& asking,
+                           const volley_standings& volleys) {
+  const auto found = volleys.find(group);
+  const auto stands =
+      found == volleys.end() ? std::nullopt : std::optional{found->second};
+  wall_time last{};
+  std::size_t runs = 0;
+  for (const auto* x : members) {
+    last = std::max(last, storage::last_use(x->last));
+    runs += x->runs;
+  }
+  const auto out = padded(safe_line(short_id(group), 64), 6) + "  " +
+                   padded(ago(last, now), 10) + "  " +
+                   padded(state_of_volley(members, asking, stands), 11) + "  " +
+                   padded(counted(runs, "run"), 7) + "  volley, " +
+                   (stands ? std::to_string(stands->done) + " of " +
+                                 std::to_string(stands->tasks) + " done"
+                           : counted(members.size(), "session"));
   return (columns > 1 ? fit(out, columns - 1) : out) + "\n";
+}
+
+/// Above sessions whose plan has no row of its own.
+std::string head_of_plan(const std::string& group, std::size_t sessions,
+                         std::size_t columns) {
+  const auto out = safe_line(short_id(group), 64) + "  plan, " +
+                   counted(sessions, "session");
+  return (columns > 1 ? fit(out, columns - 1) : out) + "\n";
+}
+
+/// As the tasks of their volley are numbered.
+void sort_tasks(member_list& members) {
+  std::ranges::stable_sort(members, {}, [](const session_summary* x) {
+    const auto place = service::request_from_json(x->last.settings).place;
+    return place ? place->task : 0;
+  });
 }
 
 /// The logs of a plan and of those that it goes on from are alone in sessions
@@ -78,7 +133,8 @@ bool is_log_of_plan(const session_summary& x) {
 std::string summaries_text(const std::vector<session_summary>& all,
                            wall_time now, std::size_t columns,
                            const std::string& here,
-                           const asking_sessions& asking) {
+                           const asking_sessions& asking,
+                           const volley_standings& volleys) {
   session_groups groups{all};
   const auto row = [&](const session_summary& x, std::size_t room,
                        bool inside) {
@@ -92,8 +148,15 @@ std::string summaries_text(const std::vector<session_summary>& all,
       out += row(x, columns, false);
       continue;
     }
-    const auto members = groups.take(group);
+    auto members = groups.take(group);
     if (members.empty()) continue;
+    if (service::is_volley(group)) {
+      sort_tasks(members);
+      out += head_of_volley(group, members, now, columns, asking, volleys);
+      for (const auto* y : members)
+        out.append(indent).append(row(*y, room, true));
+      continue;
+    }
     session_summary own;
     std::size_t runs = 0;
     std::string rest;
@@ -106,7 +169,7 @@ std::string summaries_text(const std::vector<session_summary>& all,
       if (y->id.value == group) own = *y;
     }
     own.runs = runs;
-    out += runs == 0 ? head_of(group, members.size(), columns)
+    out += runs == 0 ? head_of_plan(group, members.size(), columns)
                      : row(own, columns, false);
     out += rest;
   }
@@ -116,7 +179,8 @@ std::string summaries_text(const std::vector<session_summary>& all,
 std::string summaries_by_folder(const std::vector<session_summary>& all,
                                 wall_time now, std::size_t columns,
                                 const std::string& here,
-                                const asking_sessions& asking) {
+                                const asking_sessions& asking,
+                                const volley_standings& volleys) {
   auto sorted = all;
   const auto others =
       std::ranges::stable_partition(sorted, [&](const session_summary& x) {
@@ -124,9 +188,9 @@ std::string summaries_by_folder(const std::vector<session_summary>& all,
       });
   const std::vector<session_summary> elsewhere{others.begin(), others.end()};
   sorted.erase(others.begin(), sorted.end());
-  auto out = summaries_text(sorted, now, columns, here, asking);
+  auto out = summaries_text(sorted, now, columns, here, asking, volleys);
   if (!out.empty() && !elsewhere.empty()) out += "Of other folders:\n";
-  return out + summaries_text(elsewhere, now, columns, here, asking);
+  return out + summaries_text(elsewhere, now, columns, here, asking, volleys);
 }
 
 }  // namespace riffle::cli

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -12,6 +14,14 @@ namespace riffle::cli {
 
 /// Those in which a call waits for a person's answer.
 using asking_sessions = std::unordered_set<session_id>;
+
+/// How many tasks a volley has, and how many of them have gone well.
+struct volley_standing {
+  std::size_t tasks = 0;
+  std::size_t done = 0;
+};
+/// By the id of the volley.
+using volley_standings = std::unordered_map<std::string, volley_standing>;
 
 /// How a session or a proposal is named in the shortest way: the last
 /// characters of an id that Riffle made, else the whole.
@@ -36,17 +46,19 @@ std::string summary_text(const session_summary& x, wall_time now,
 /// All of them; those of a volley or of a plan stand together below its id, or
 /// below the plan's own session, where the newest of them would. A plan that
 /// was stopped and what went on from it have one row: the newest, with all
-/// runs.
+/// runs. That of a volley says how it stands, and has its tasks in their order.
 std::string summaries_text(const std::vector<session_summary>& all,
                            wall_time now, std::size_t columns,
                            const std::string& here = {},
-                           const asking_sessions& asking = {});
+                           const asking_sessions& asking = {},
+                           const volley_standings& volleys = {});
 
 /// The same, those of the folder `here` above the others.
 std::string summaries_by_folder(const std::vector<session_summary>& all,
                                 wall_time now, std::size_t columns,
                                 const std::string& here,
-                                const asking_sessions& asking = {});
+                                const asking_sessions& asking = {},
+                                const volley_standings& volleys = {});
 
 /// "~/src/riffle", of a long path its end: "…/tests/cli".
 std::string short_place(const std::string& folder, const std::string& home);
