@@ -101,13 +101,18 @@ TEST_CASE("a folder goes on without a blank") {
   CHECK(x.list.take() == typed_list::choice{3, "@src/", false});
 }
 
-TEST_CASE("where nothing is marked Enter is one of the text, Up, too") {
+TEST_CASE("where nothing is marked Enter is one of the text") {
   auto offer = three();
   offer.marked = false;
   shown_list x{offer};
   CHECK(x.drawn[0] == "    /new        about new");
   CHECK(x.list.on(enter, x.text) == came_to::passes);
-  CHECK(x.list.on(up, x.text) == came_to::passes);
+  CHECK(x.press(up) == came_to::moved);
+  CHECK(x.drawn.back().starts_with("  > "));  // the last one
+  for (std::size_t i = 1; i < x.drawn.size(); ++i)
+    CHECK(x.press(up) == came_to::moved);
+  CHECK(x.drawn[0] == "  > /new        about new");
+  CHECK(x.press(up) == came_to::moved);  // the text again
   CHECK(x.press(down) == came_to::moved);
   CHECK(x.drawn[0] == "  > /new        about new");
   CHECK(x.press(up) == came_to::moved);

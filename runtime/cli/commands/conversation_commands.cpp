@@ -167,8 +167,14 @@ bool conversation::keep_title(const std::string& title) {
   return done.has_value();
 }
 
+/// The beginning of one name means it, as it does in the list behind /model.
 void conversation::choose_model(const std::string& name, interrupts& signals) {
-  if (use_model(name, signals)) note("model " + named_model(name));
+  auto meant = name;
+  std::size_t alike = 0;
+  for (const auto& [known, what] : settings_.models)
+    if (known.starts_with(name) && ++alike == 1) meant = known;
+  if (settings_.models.contains(name) || alike != 1) meant = name;
+  if (use_model(meant, signals)) note("model " + named_model(meant));
 }
 
 /// One that the runtime does not know yet needs a runtime that does. Never two

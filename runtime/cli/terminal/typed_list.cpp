@@ -60,15 +60,17 @@ bool typed_list::seen_for(std::string_view before) const {
   return open_ && seen_ && !offer_.entries.empty() && before == for_;
 }
 
-/// Up from where the first one was not marked leads back to the text.
+/// Up from the first one, where it was not marked at first, leads back to the
+/// text, and from there to the last one.
 bool typed_list::move(bool down) {
   const auto count = offer_.entries.size();
   if (down) {
     mark_ = mark_ ? std::min(*mark_ + 1, count - 1) : 0;
     return true;
   }
-  if (!mark_) return false;
-  if (*mark_ > 0)
+  if (!mark_)
+    mark_ = count - 1;
+  else if (*mark_ > 0)
     --*mark_;
   else if (!offer_.marked)
     mark_.reset();

@@ -156,7 +156,9 @@ typed_offer offer_paths(const begun_word& x, const paths_by_now& known) {
              known.folder_cut ? std::nullopt : std::optional{folder});
   typed_offer out{.replaces = x.size()};
   for (auto& path : best.take())
-    out.entries.push_back(entry_of(x, here + path));
+    // What would be shown otherwise than it is called is not what is taken.
+    if (safe_text(path) == path)
+      out.entries.push_back(entry_of(x, here + path));
   out.more = best.size() - out.entries.size();
   out.best = best.best().count();
   if (out.best > 0) out.common = here + best.best().common();
