@@ -275,23 +275,6 @@ TEST_CASE("what was not looked at is said") {
   CHECK(none.list.on(tab, none.text) == came_to::passes);
 }
 
-TEST_CASE("Esc closes what stands there, whatever it is") {
-  shown_list note{{.replaces = 1, .note = "still looking"}};
-  CHECK(note.list.close());
-  CHECK_FALSE(note.list.close());
-  CHECK(note.list.draw(60, 24, false).empty());
-  // More has come, and is not drawn yet.
-  shown_list x{three()};
-  auto more = three();
-  more.entries.pop_back();
-  CHECK(x.list.offer(more, x.text));
-  CHECK(x.list.on(tab, x.text) == came_to::passes);
-  CHECK(x.list.close());
-  // Without rows it is no key of the list.
-  shown_list empty{{.replaces = 1, .pending = true}};
-  CHECK_FALSE(empty.list.close());
-}
-
 TEST_CASE("of a path without room its end is shown, of others the beginning") {
   typed_offer x{.replaces = 1,
                 .entries = {{"some/where/日本/file.cpp", "", "f"}}};
