@@ -56,7 +56,8 @@ std::size_t width_of(const dialog_options& x) {
 
 void add_line(std::string_view line, std::size_t width,
               std::vector<std::string>& rows) {
-  for (auto& row : wrapped(line, width, "", "")) rows.push_back(std::move(row));
+  for (auto& row : cli::wrapped(line, width, "", ""))
+    rows.push_back(std::move(row));
 }
 
 /// The whole lines of a text; what stands behind them.
