@@ -196,7 +196,7 @@ TEST_CASE("a terminal shows a line for each task that runs, and their sum") {
   CHECK(next.starts_with(erase_rows));
   const auto again = bytes(x.tick(start + 4s, {80, 12}));
   CHECK(again.find("1/30 ended, 2 more run, 22 wait") != std::string::npos);
-  CHECK(again.find("[--------------------] 1/30 ended") != std::string::npos);
+  CHECK(again.find("[------------------] 1/30 ended") != std::string::npos);
   CHECK(again.find("left") != std::string::npos);
   x.cancelling();
   CHECK(bytes(x.tick(start + 5s, {80, 12})).find("cancelling") !=
@@ -244,7 +244,7 @@ TEST_CASE("a bar fills as tasks end, where there are many") {
     x.over(ended(i, task_status::completed), start + 1s, {80, 12});
   }
   const auto drawn = bytes(x.tick(start + 2s, {80, 12}));
-  CHECK(drawn.find("[##########----------] 11/21 ended") != std::string::npos);
+  CHECK(drawn.find("[#########---------] 11/21 ended") != std::string::npos);
   volley_view few{at_terminal(), std::vector<std::string>(20, "task")};
   few.begun(0, false, start, {80, 12});
   CHECK(bytes(few.tick(start + 2s, {80, 12})).find("[-") == std::string::npos);

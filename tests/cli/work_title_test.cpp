@@ -55,7 +55,7 @@ TEST_CASE("a title tells how far a volley is, and what it does") {
   CHECK(x.doing(50) == "1 of 4 ended – starting");
   x.on(2, makes("c1"), screen_size);
   CHECK(x.doing(50) == "1 of 4 ended – Running: make");
-  CHECK(x.doing(20) == "1 of 4 ended – Runni…");
+  CHECK(x.doing(20) == "1 of 4 ended – Runn…");
   // Who asked first, as its question stands there.
   x.on(1, asks("c2", "rm -r x", 9), screen_size);
   x.on(3, asks("c3", "git push", 7), screen_size);

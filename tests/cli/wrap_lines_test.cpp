@@ -134,7 +134,7 @@ TEST_CASE("what counts to the blank goes on behind a mark") {
   CHECK(wrap_exact(text, 20) == text);
   CHECK(wrap_exact(text, 19) ==
         "+one two three \n┊ four\n\n\tshort\n    end of it");
-  CHECK(wrap_exact("a\tb", 10) == "a       \n┊ b");
+  CHECK(wrap_exact("a\tb", 9) == "a       \n┊ b");
   CHECK(wrap_exact("abcdefghijklmn\n", 9) == "abcdefgh\n┊ ijklmn\n");
   CHECK(exact_rows("one two", 8, "│ ") ==
         std::vector<std::string>{"│ one ", "┊ two"});

@@ -25,7 +25,7 @@ std::size_t most_rows(view_size size) {
 }
 
 std::string bar(std::size_t done, std::size_t all) {
-  constexpr std::size_t width = 20;
+  constexpr std::size_t width = 18;  // with all else within 80
   const auto full = all == 0 ? width : done * width / all;
   return "[" + std::string(full, '#') + std::string(width - full, '-') + "]";
 }
