@@ -72,6 +72,11 @@ void ask_for_runs(const http_user& who) {
   who.post(path + "/calls/" + call + "/cancel", json::object());
   who.post(path + "/cancel", json::object());
   who.post(path + "/resume", json::object());
+  const auto told = begin(who, "/v1/runs", {{"task", "c"}}, "run_id");
+  first_question(who);  // it works
+  who.post("/v1/runs/" + told + "/messages", {{"text", "rather d"}});
+  who.post("/v1/runs/" + told + "/cancel", json::object());
+  await_end(who, told);
 }
 
 void ask_for_sessions(const http_user& who) {
