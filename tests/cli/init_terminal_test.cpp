@@ -129,7 +129,8 @@ TEST_CASE("what a model said instead of a call is wrapped at words") {
   CHECK_THAT(
       picture.text(),
       Contains("  tools       no: it said: I cannot note cities down for\n"
-               "    you, since that is nothing I was made for, sorry.\n"));
+               "              you, since that is nothing I was made for,\n"
+               "              sorry.\n"));
 }
 
 TEST_CASE("who has a key and a server alone is told where models are chosen") {
