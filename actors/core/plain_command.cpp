@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "messages/unseen.hpp"
 #include "messages/utf8.hpp"
 
 namespace riffle::core {
@@ -25,22 +26,11 @@ bool is_in(std::string_view set, char c) {
   return set.find(c) != std::string_view::npos;
 }
 
-/// A person takes it for a blank, or does not see it: a shell, for a part of a
-/// word.
+/// A person takes it for a blank, or does not see it, or reads what stands
+/// beside it in another order: a shell, for a part of a word.
 bool looks_blank(char32_t code) {
-  using span = std::pair<char32_t, char32_t>;
-  constexpr std::array all{
-      span{0x80, 0xA0},       span{0xAD, 0xAD},       span{0x34F, 0x34F},
-      span{0x61C, 0x61C},     span{0x115F, 0x1160},   span{0x1680, 0x1680},
-      span{0x17B4, 0x17B5},   span{0x180B, 0x180F},   span{0x2000, 0x200F},
-      span{0x2028, 0x202F},   span{0x205F, 0x206F},   span{0x2800, 0x2800},
-      span{0x3000, 0x3000},   span{0x3164, 0x3164},   span{0xFE00, 0xFE0F},
-      span{0xFEFF, 0xFEFF},   span{0xFFA0, 0xFFA0},   span{0xFFF0, 0xFFFC},
-      span{0x13430, 0x1345F}, span{0x16FE4, 0x16FE4}, span{0x1BCA0, 0x1BCA3},
-      span{0x1D173, 0x1D17A}, span{0xE0000, 0xE0FFF},
-  };
-  return std::ranges::any_of(
-      all, [&](const span& x) { return x.first <= code && code <= x.second; });
+  return (code >= 0x80 && code < 0xA0) || code == 0x1680 || is_joiner(code) ||
+         turns_direction(code) || is_unseen(code);
 }
 
 /// Also in quotes: the words that are shown would be others than those that

@@ -121,6 +121,8 @@ class step_machine {
   /// was never said. What waits already is not heard twice. Why it cannot be
   /// heard: the run ends, asks no model, or too much waits.
   std::optional<error> hear(std::string text);
+  /// How many texts wait to be said.
+  [[nodiscard]] std::size_t heard() const noexcept { return heard_.size(); }
 
   /// From now on the run is in this phase; it begins in that of its limits.
   void enter(std::string phase) { work_phase_ = std::move(phase); }

@@ -249,8 +249,9 @@ run_told orchestrator_state::on(tell_run& x) {
                       short_count(told_tokens + size) + " tokens of the " +
                       short_count(window / parts) +
                       " that a quarter of the model's window has"}};
+  const auto waited = machine.heard();
   auto refused = machine.hear(std::move(x.text));
-  if (!refused) told_tokens += size;
+  if (machine.heard() > waited) told_tokens += size;
   return {std::move(refused)};
 }
 

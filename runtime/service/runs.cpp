@@ -179,13 +179,6 @@ void runs::cancel_here(const run_id& run, std::string reason) const {
   door_->cancel(run, {errc::cancelled, "run", std::move(reason)}, true);
 }
 
-void runs::tell(const run_id& run, std::string text,
-                const reply<void>& to) const {
-  if (auto ok = check_told(text); !ok)
-    return to(unexpected{std::move(ok.error())});
-  door_->tell(run, std::move(text), to);
-}
-
 void runs::cancel(const run_id& id, const std::string& reason, bool adopt,
                   const reply<storage::cancel_verdict>& to) const {
   answer_on<storage::cancel_verdict>(

@@ -79,8 +79,11 @@ class runs {
     door_->cancel(run, call, std::move(by));
   }
   /// Says something to a run of this process while it works, see
-  /// `step_machine::hear`. Fails with `invalid_request`.
-  void tell(const run_id& run, std::string text, const reply<void>& to) const;
+  /// `step_machine::hear`: what `check_told` takes. Fails with
+  /// `invalid_request`.
+  void tell(const run_id& run, std::string text, const reply<void>& to) const {
+    door_->tell(run, std::move(text), to);
+  }
   /// Ends a run of this process; of others nothing.
   void cancel_here(const run_id& run, std::string reason) const;
 

@@ -89,6 +89,8 @@ TEST_CASE("who decides sees what no terminal draws") {
   CHECK(exact_text("a\u200Bb\u2060c\uFEFF\u00AD") ==
         "a\\u{200b}b\\u{2060}c\\u{feff}\\u{00ad}");
   CHECK(exact_text("rm\u200D x \U000E0041") == "rm\\u{200d} x \\u{e0041}");
+  CHECK(exact_text("a\uFFFC\U00013437\U00016FE4") ==
+        "a\\u{fffc}\\u{13437}\\u{16fe4}");
   CHECK(exact_text("a\uFE01b\u2800\U000E0101") ==
         "a\\u{fe01}b\\u{2800}\\u{e0101}");
   CHECK(safe_text("a\u200Bb") == "a\u200Bb");

@@ -41,7 +41,8 @@ std::pair<std::string, std::string> listed(
 
 TEST_CASE("the row of a volley says how it stands, its tasks come in order") {
   const auto done = run_state::completed;
-  const volley_standings of_four{{"volley_1", {4, 2}}};
+  const volley_standings of_four{
+      {"volley_1", {.tasks = 4, .done = 2, .runs = 3}}};
   const std::vector<session_summary> all{
       task(2, done, 120), task(3, run_state::failed, 180), task(1, done, 240)};
   CHECK(listed(all, of_four) == std::pair<std::string, std::string>{
@@ -59,4 +60,16 @@ TEST_CASE("the row of a volley says how it stands, its tasks come in order") {
   CHECK(state(listed({killed, all[1]}, of_four)) == "interrupted");
   CHECK(state(listed({task(4, run_state::cancelled, 60), all[1]}, of_four)) ==
         "cancelled  ");
+}
+
+TEST_CASE("the row of a volley is of all its tasks, whatever is listed") {
+  const auto row = [](const volley_standing& x) {
+    return listed({task(1, run_state::completed, 60)}, {{"volley_1", x}}).first;
+  };
+  CHECK(row({.tasks = 4, .done = 3, .failed = 1, .runs = 6}) ==
+        "volley_1  1 min ago   failed       6 runs   volley, 3 of 4 done");
+  CHECK(row({.tasks = 4, .done = 2, .failed = 1, .cancelled = 1, .runs = 4}) ==
+        "volley_1  1 min ago   cancelled    4 runs   volley, 2 of 4 done");
+  CHECK(row({.tasks = 4, .done = 3, .open = 1, .runs = 4}) ==
+        "volley_1  1 min ago   interrupted  4 runs   volley, 3 of 4 done");
 }

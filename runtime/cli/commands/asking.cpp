@@ -118,11 +118,11 @@ void watched_work::echo_again() {
 }
 
 void watched_work::on(const event& x) {
-  if (typing_ != nullptr && std::holds_alternative<events::step_start>(x.body))
-    typing_->on_step();
-  if (const auto* said = std::get_if<events::user_message>(&x.body);
-      said != nullptr && typing_ != nullptr)
-    typing_->on_heard(said->text);
+  if (typing_ != nullptr) {
+    if (std::holds_alternative<events::step_start>(x.body)) typing_->on_step();
+    if (const auto* said = std::get_if<events::user_message>(&x.body))
+      typing_->on_heard(said->text);
+  }
   if (!prompt_) return nobody_.on(x);
   prompt_->on(x);
   if (std::holds_alternative<events::approval_required>(x.body))

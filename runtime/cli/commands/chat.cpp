@@ -191,6 +191,7 @@ void offer_left(const left_lines& left, const std::string& session,
                 conversation& talk, line_editor& editor, bool color,
                 console& io) {
   auto all = left.take(session);
+  if (!all.empty() && talk.began_with(all.front())) all.erase(all.begin());
   std::erase_if(all, [&](const std::string& x) { return talk.has_heard(x); });
   if (all.empty()) return;
   const auto known = editor.history();

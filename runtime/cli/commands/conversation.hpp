@@ -66,8 +66,9 @@ class conversation {
     keep_queued_ = std::move(f);
   }
 
-  /// Whether the last run heard such a line while it worked, or began with it:
+  /// Whether the last run began with such a line, or heard it while it worked:
   /// who was killed then had no time to strike it.
+  [[nodiscard]] bool began_with(const std::string& line);
   [[nodiscard]] bool has_heard(const std::string& line);
 
   /// A change of the model may have left it without a runtime.

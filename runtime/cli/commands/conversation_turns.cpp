@@ -67,12 +67,17 @@ std::optional<std::string> conversation::tell(const run& turn,
          ". It is sent when the run has ended.\n";
 }
 
+bool conversation::began_with(const std::string& line) {
+  const auto whole = snapshot();
+  return whole && !whole->runs.empty() &&
+         whole->runs.back().task == parse_chat_line(line).rest;
+}
+
 bool conversation::has_heard(const std::string& line) {
   const auto whole = snapshot();
   const auto text = parse_chat_line(line).rest;
   if (!whole || whole->runs.empty() || text.empty()) return false;
   const auto& last = whole->runs.back();
-  if (last.task == text) return true;
   constexpr std::string_view apart = "\n\n";
   return std::ranges::any_of(whole->messages, [&](const auto& m) {
     if (m.run != last.id || m.step == 0 ||
@@ -97,7 +102,8 @@ int conversation::watch_turn(const run& turn, bool asks, interrupts& signals,
                       [this] { return who_decides(); }},
                      options_.common, options_.show, signals, room, io_);
   };
-  if (!turn.id().value.starts_with("plan_"))
+  const bool plan = turn.id().value.starts_with("plan_");
+  if (!plan)
     prompt_.tell_with([&](const std::string& text) { return tell(turn, text); },
                       [this] {
                         if (keep_queued_) keep_queued_({});
@@ -106,7 +112,6 @@ int conversation::watch_turn(const run& turn, bool asks, interrupts& signals,
   prompt_.tell_with({}, {});
   if (session_ == turn.session())
     if (const auto mine = rt_->find_run(turn.id())) seen_ = mine->ordinal;
-  const bool plan = turn.id().value.starts_with("plan_");
   const auto held = hold_typed(status, plan ? nullptr : &turn, signals);
   if (session_ && session_ != turn.session())
     note("That was session " + short_id(turn.session().value) +

@@ -78,10 +78,17 @@ volley_standings standings_of(const std::vector<session_summary>& all,
     if (!known) continue;
     auto& stands = out[id];
     stands.tasks = known->last.size();
-    for (std::size_t i = 0; i < stands.tasks; ++i)
-      if (const auto* run = known->last_of(i);
-          run != nullptr && run->state == run_state::completed)
-        ++stands.done;
+    stands.runs = known->runs.size();
+    for (std::size_t i = 0; i < stands.tasks; ++i) {
+      const auto* run = known->last_of(i);
+      if (run == nullptr) continue;
+      switch (run->state) {
+        case run_state::completed: ++stands.done; break;
+        case run_state::failed: ++stands.failed; break;
+        case run_state::cancelled: ++stands.cancelled; break;
+        case run_state::active: ++stands.open; break;
+      }
+    }
   }
   return out;
 }

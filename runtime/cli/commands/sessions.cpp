@@ -232,10 +232,22 @@ std::string removal_text(const std::string& id, const removed_sessions& gone) {
   return out;
 }
 
-/// A part of an id may be another one's tomorrow: said twice it would delete
-/// two.
-bool names_for_good(const std::string& given, const session_id& meant) {
-  return given == meant.value || given == short_id(meant.value);
+/// Of what is meant; what is not known stays as it was given.
+expected<std::string> whole_id(const sessions_command& x,
+                               const service::sessions& all) {
+  const auto found = all.find(x.id);
+  if (!found && found.error().code == errc::not_found) return x.id;
+  if (!found) return unexpected{found.error()};
+  const auto shown = short_id(found->value);
+  // A part of an id may be another one's tomorrow: said twice it would delete
+  // two.
+  if (x.action == sessions_command::what::remove && x.id != found->value &&
+      x.id != shown)
+    return unexpected{error{errc::invalid_request, "sessions",
+                            "what is deleted is gone: name it as a whole, or "
+                            "as lists show it: " +
+                                shown}};
+  return found->value;
 }
 
 int remove(const sessions_command& x, const service::sessions& all,
@@ -322,16 +334,9 @@ int execute(const sessions_command& given, console& io) {
     if (!*newest) return no_sessions(io);
     x.id = (*newest)->value;
   }
-  const auto named = all.find(x.id);
-  if (!named && named.error().code != errc::not_found)
-    return report(named.error(), io);
-  if (named && x.action == what::remove && !names_for_good(x.id, *named))
-    return report({errc::invalid_request, "sessions",
-                   "what is deleted is gone: name it as a whole, or as lists "
-                   "show it: " +
-                       short_id(named->value)},
-                  io);
-  if (named) x.id = named->value;
+  auto named = whole_id(x, all);
+  if (!named) return report(named.error(), io);
+  x.id = std::move(*named);
   if (x.action == what::remove) return remove(x, all, io);
   if (x.action == what::cancel && x.id.starts_with("plan_") && *journal)
     if (const auto plans = service::plans_from(**journal, run_id{x.id}))

@@ -2,9 +2,9 @@
 #include "runtime/cli/terminal/safe_text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 
+#include "messages/unseen.hpp"
 #include "messages/utf8.hpp"
 
 namespace riffle::cli {
@@ -23,34 +23,11 @@ bool is_control(std::uint32_t code) {
   return code < 0x20 || (code >= 0x7F && code < 0xA0);
 }
 
-/// Marks that reorder what a person reads (Unicode TR 9).
-bool turns_direction(std::uint32_t code) {
-  return (code >= 0x202A && code <= 0x202E) ||
-         (code >= 0x2066 && code <= 0x2069) || code == 0x200E ||
-         code == 0x200F || code == 0x061C;
-}
-
-/// Nothing is drawn for them, and nothing shows that they are there. Joiners
-/// belong to scripts that have them, and to pictures; letters of ASCII have
-/// none.
-bool is_invisible(std::uint32_t code, std::string_view before) {
-  struct span {
-    std::uint32_t first;
-    std::uint32_t last;
-  };
-  constexpr std::array all{
-      span{0xAD, 0xAD},       span{0x34F, 0x34F},    span{0x115F, 0x1160},
-      span{0xA0, 0xA0},       span{0x17B4, 0x17B5},  span{0x180B, 0x180F},
-      span{0x2000, 0x200B},   span{0x2028, 0x2029},  span{0x202F, 0x202F},
-      span{0x205F, 0x2065},   span{0x206A, 0x206F},  span{0x2800, 0x2800},
-      span{0x3164, 0x3164},   span{0xFE00, 0xFE0E},  span{0xFEFF, 0xFEFF},
-      span{0xFFA0, 0xFFA0},   span{0xFFF0, 0xFFFB},  span{0x1BCA0, 0x1BCA3},
-      span{0x1D173, 0x1D17A}, span{0xE0000, 0xE0FFF}};
-  const bool joins =
-      code == 0x200C || code == 0x200D || code == 0xFE0F || code == 0x3000;
-  if (joins) return before.empty() || (before.back() & 0x80) == 0;
-  return std::ranges::any_of(
-      all, [&](const span& x) { return x.first <= code && code <= x.last; });
+/// Joiners belong to scripts that have them, and to pictures; letters of ASCII
+/// have none.
+bool is_invisible(char32_t code, std::string_view before) {
+  if (is_joiner(code)) return before.empty() || (before.back() & 0x80) == 0;
+  return is_unseen(code);
 }
 
 void append_code(std::string& out, std::uint32_t code) {

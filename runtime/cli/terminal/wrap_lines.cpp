@@ -100,38 +100,37 @@ std::string without_tabs(std::string_view line, std::size_t before) {
   return out.append(line);
 }
 
-}  // namespace
-
-std::string wrap_lines(std::string_view text, std::size_t columns) {
+/// `wrap(out, line, columns)` for each line.
+template <class Wrap>
+std::string wrap_each(std::string_view text, std::size_t columns, Wrap wrap) {
   if (columns < 2) return std::string{text};
   std::string out;
   while (!text.empty()) {
     const auto end = std::min(text.find('\n'), text.size());
-    const auto line = text.substr(0, end);
-    wrap_line(out, line, columns - 1, indent_of(line, columns - 1));
+    wrap(out, text.substr(0, end), columns - 1);
     if (end < text.size()) out += '\n';
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return out;
 }
 
+}  // namespace
+
+std::string wrap_lines(std::string_view text, std::size_t columns) {
+  return wrap_each(text, columns, [](auto& out, auto line, auto width) {
+    wrap_line(out, line, width, indent_of(line, width));
+  });
+}
+
 std::string wrap_rows(std::string_view text, std::size_t columns) {
-  if (columns < 2) return std::string{text};
-  std::string out;
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    const auto row = text.substr(0, end);
-    if (row.starts_with(' '))
+  return wrap_each(text, columns, [](auto& out, auto row, auto width) {
+    if (row.starts_with(' ')) {
       out += row;
-    else
-      wrap_line(out, row, columns - 1,
-                columns > narrowest
-                    ? std::max<std::size_t>(last_column(row, columns - 1), 2)
-                    : 0);
-    if (end < text.size()) out += '\n';
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return out;
+      return;
+    }
+    const auto column = std::max<std::size_t>(last_column(row, width), 2);
+    wrap_line(out, row, width, width >= narrowest ? column : 0);
+  });
 }
 
 std::vector<std::string> wrapped(std::string_view line, std::size_t columns,

@@ -76,10 +76,14 @@ std::string state_of_volley(const member_list& members,
   for (const auto* x : members)
     if (asking.contains(x->id) && service::state_of(*x) == "active")
       return "asks";
-  for (const auto* state : {"active", "interrupted", "cancelled", "failed"})
-    if (any(state)) return state;
+  const auto all = stands.value_or(volley_standing{});
+  if (any("active")) return "active";
+  // Who works uses it, and would be in the list.
+  if (any("interrupted") || all.open > 0) return "interrupted";
+  if (any("cancelled") || all.cancelled > 0) return "cancelled";
+  if (any("failed") || all.failed > 0) return "failed";
   // Some have not begun, and nobody works on it.
-  return stands && stands->done < stands->tasks ? "interrupted" : "completed";
+  return all.done < all.tasks ? "interrupted" : "completed";
 }
 
 /// Above the sessions of a volley, in the columns of theirs.
@@ -96,6 +100,7 @@ std::string head_of_volley(const std::string& group, const member_list& members,
     last = std::max(last, storage::last_use(x->last));
     runs += x->runs;
   }
+  if (stands) runs = stands->runs;
   const auto out = padded(safe_line(short_id(group), 64), 6) + "  " +
                    padded(ago(last, now), 10) + "  " +
                    padded(state_of_volley(members, asking, stands), 11) + "  " +

@@ -15,10 +15,16 @@ namespace riffle::cli {
 /// Those in which a call waits for a person's answer.
 using asking_sessions = std::unordered_set<session_id>;
 
-/// How many tasks a volley has, and how many of them have gone well.
+/// How a volley stands as a whole, of which a list may show a part: its tasks,
+/// and how many of them have gone well, went otherwise or have a run that is
+/// not over; the others have not begun.
 struct volley_standing {
   std::size_t tasks = 0;
   std::size_t done = 0;
+  std::size_t failed = 0;
+  std::size_t cancelled = 0;
+  std::size_t open = 0;
+  std::size_t runs = 0;
 };
 /// By the id of the volley.
 using volley_standings = std::unordered_map<std::string, volley_standing>;
