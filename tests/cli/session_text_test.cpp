@@ -118,8 +118,6 @@ TEST_CASE(
   call(outcome::ok, "");
   call(outcome::denied, "denied by user: use a copy");
   call(outcome::denied, "this call needs approval, and this run approves none");
-  call(outcome::denied, "denied by user: the user stopped the run at it")
-      .decision_reason = "the user stopped the run at it";
   call(outcome::denied, "needs approval, proposal prop_1: it was not executed");
   call(outcome::cancelled, "the run was cancelled: stopped by the user");
   call(outcome::cancelled, "the run was cancelled").attempt = 1;
@@ -127,7 +125,7 @@ TEST_CASE(
   INFO(text);
   std::string all;
   for (const auto* end : {"ok", "denied: you said no: use a copy",
-                          "denied: this run approves no calls", "not begun",
+                          "denied: this run approves no calls",
                           "waits for approval", "not begun", "cancelled"})
     all.append("- `bash make`: ").append(end).append("\n");
   CHECK(text.ends_with(all));

@@ -347,11 +347,14 @@ TEST_CASE("who stops at a question is told so at the end, and not before") {
   events::approval_resolved told;
   told.proposal = {"p"};
   told.id = {"call_1"};
-  told.how = events::proposal_outcome::denied;
-  told.by = "user";
-  told.reason = "the user stopped the run";
+  told.how = events::proposal_outcome::cancelled;
+  told.by = "riffle";
+  told.reason = "the run needs no decision any more";
   CHECK(on(told).empty());
-  CHECK(on(its_end(outcome::denied, 0)).empty());
+  auto none = its_end(outcome::cancelled, 0);
+  none.attempts = 0;
+  none.err = error{errc::cancelled, "dispatch", "the run was cancelled"};
+  CHECK(on(none).empty());
   CHECK(on(events::failure{{errc::cancelled, "run", "stopped by the user"}})
             .empty());
   events::run_finished end;

@@ -55,21 +55,24 @@ bool is_asked_again(std::string_view reason) {
 void approval_prompt::decide(const approval_answer& answer) {
   using kind = approval_answer::kind;
   const auto& about = open_->about();
+  // The end of a run cancels its questions. Were this one denied first, the
+  // run could go on before the end reaches it.
+  if (answer.what == kind::stop) {
+    around_.stop(about);
+    return close("");
+  }
   keep_changes(answer.arguments.value_or(""));
   decision x;
   x.approved = answer.what == kind::yes || answer.what == kind::always;
   const bool approves = x.approved;
   x.always = answer.scope;
   x.kept = answer.kept;
-  x.reason = answer.what == kind::stop
-                 ? "the user stopped " + around_.screen().stops
-                 : answer.reason;
+  x.reason = answer.reason;
   x.arguments = answer.arguments;
   x.digest = about.digest;
   if (x.arguments) x.basis = basis_;
   if (approves && x.arguments && x.always == always_scope::none) keep_answer();
   const auto result = around_.rt.decide(about.proposal, std::move(x));
-  if (answer.what == kind::stop) around_.stop(about);
   if (!result) {
     show_note(open_->refused(result.error().message));
     if (is_plain()) around_.show(open_->prompt());

@@ -236,9 +236,7 @@ std::string end_of(const storage::call_record& x) {
   if (x.stage != storage::call_stage::settled || !cut)
     return service::state_of(x);
   const bool stopped = x.how == outcome::cancelled && x.attempt == 0;
-  if (stopped || why.ends_with(core::was_not_begun) ||
-      x.decision_reason.starts_with(stopped_at_it))
-    return "not begun";
+  if (stopped || why.ends_with(core::was_not_begun)) return "not begun";
   if (x.how == outcome::cancelled || why.empty()) return service::state_of(x);
   if (why.starts_with(proposed_by)) return "waits for approval";
   return "denied: " + safe_line(for_people(*x.err), longest_reason);

@@ -49,9 +49,6 @@ bool never_began(const events::tool_result& x);
 /// empty: it does not.
 std::string open_proposal(const events::tool_result& x);
 
-/// How the reason begins of who stops a run at a question.
-inline constexpr std::string_view stopped_at_it = "the user stopped ";
-
 /// What became of a call, behind the end of its run: "ok", "not begun",
 /// "denied: you said no: use a copy".
 std::string end_of(const storage::call_record& x);

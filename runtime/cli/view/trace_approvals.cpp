@@ -82,15 +82,8 @@ std::string trace_writer::denial(const events::approval_resolved& x,
     const bool again = x.reason == stale_reason || x.reason == unseen_reason;
     if (!again || options_.asks || !about) return {};
   }
-  // The end of the run says that.
-  const bool stopped = x.by == by_user && x.reason.starts_with(stopped_at_it);
-  if (stopped) {
-    denied_.insert(x.id);
-    if (!verbose()) ++not_begun_;
-  }
-  if (!about || (stopped && !verbose())) return {};
+  if (!about) return {};
   const auto why = [&] {
-    if (stopped) return std::string{"not begun"};
     if (x.by == by_user && !here)
       return "denied elsewhere" + (x.reason.empty() ? "" : ": " + x.reason);
     return "denied: " + denial_for_people(x.reason, x.by);
