@@ -342,3 +342,46 @@ TEST_CASE("a command that wants the terminal has it, no other reads from it") {
   ask(at, "go on", "You said: go on");
   CHECK(leave(at) == 0);
 }
+
+TEST_CASE(
+    "behind /diff stands what was changed, behind /resume what was when") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const place here;
+  {
+    terminal_program at{
+        here.folder.path(), {"chat", "--no-color", "--approve", "all"}, 110};
+    ask(at, "first", "You said: first");
+    REQUIRE(at.read_next(at_prompt));
+    at.type("/diff ");
+    REQUIRE(at.read_next("    made  +1 -0, new"));
+    REQUIRE(at.read_next("    old   +1 -1"));
+    at.type("\x15/undo\r");
+    REQUIRE(at.read_next("[y]es, [n]o > "));
+    at.type("y\r");
+    REQUIRE(at.read_next("Taken back: made, old."));
+    ask(at, "again", "You said: again");
+    // Without what was taken back, and without the other files that are here.
+    REQUIRE(at.read_next(at_prompt));
+    at.type("/diff o");
+    REQUIRE(at.read_next("    old  +1 -1"));
+    at.type("\x15/quit\r");
+    CHECK(at.finish() == 0);
+    CHECK(at.written().find(", 2 changes") == std::string::npos);
+    CHECK(at.written().find("s.toml") == std::string::npos);
+  }
+  const temp_folder other;
+  std::filesystem::copy(here.folder.path() / "s.toml", other.path());
+  other.write("riffle.toml",
+              "[runtime]\ndata_dir = \"" +
+                  (here.folder.path() / "data").string() +
+                  "\"\n[models.default]\ndialect = \"scripted\"\nmodel = "
+                  "\"s\"\nscript = \"s.toml\"\n");
+  terminal_program at{other.path(), {"chat", "--no-color"}, 140};
+  REQUIRE(at.read_next(at_prompt));
+  at.type("/resume ");
+  const auto folder = here.folder.path().string();
+  REQUIRE(at.read_next("    first  just now, " + folder));
+  at.type("\x15/quit\r");
+  CHECK(at.finish() == 0);
+}

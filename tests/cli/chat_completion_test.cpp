@@ -82,7 +82,7 @@ TEST_CASE("a path that is named from here is found anywhere, too") {
   CHECK(completed("@./actors/core/restart_policy.").choices ==
         "  ./actors/core/restart_policy.cpp\n"
         "  ./actors/core/restart_policy.hpp\n");
-  CHECK(after("/diff ./plans") == "/diff ./docs/Plans.md ");
+  CHECK(after("/save ./plans") == "/save ./docs/Plans.md ");
 }
 
 TEST_CASE("what was not looked at is not counted as not there") {
@@ -136,8 +136,8 @@ TEST_CASE("what stands behind a command is completed") {
   CHECK(completed("/agent none").choices == "  nothing here is called none\n");
   CHECK(after("/model ") == "/model default ");
   CHECK(after("/resume polic") == "/resume Fix the restart policy ");
-  CHECK(after("/diff actors/co") == "/diff actors/core/");
-  CHECK(after("/diff plans") == "/diff docs/Plans.md ");
+  CHECK(after("/save actors/co") == "/save actors/core/");
+  CHECK(after("/save plans") == "/save docs/Plans.md ");
   // Others take words, and a path behind "@".
   CHECK(completed("/title re").by.empty());
   CHECK(after("/title see @to") == "/title see @top.txt ");

@@ -163,7 +163,7 @@ TEST_CASE("the best are counted, and what they have in common") {
   x = paths("@./policy_", {}, some_tree);
   CHECK(x.best == 1);
   CHECK(x.common == "@./actors/core/policy_test.cpp");
-  x = paths("/diff licy", some_folder, some_tree);
+  x = paths("/save licy", some_folder, some_tree);
   CHECK(x.best == 5);
   CHECK(x.common.empty());
   CHECK(paths("@none", some_folder, some_tree).best == 0);
@@ -210,10 +210,9 @@ TEST_CASE("of a whole path nothing is marked") {
   CHECK_FALSE(paths("@docs", some_folder, some_tree).marked);
   CHECK(paths("@doc", some_folder, some_tree).marked);
   // Behind a command what is typed may be meant.
-  CHECK_FALSE(paths("/diff pol", some_folder, some_tree).marked);
-  CHECK(paths("/diff pol", some_folder, some_tree).entries[0] ==
-        list_entry{"policy.txt", "", "policy.txt", true, true});
-  CHECK_FALSE(paths("/save pol", some_folder, some_tree).entries[0].sends);
+  CHECK_FALSE(paths("/save pol", some_folder, some_tree).marked);
+  CHECK(paths("/save pol", some_folder, some_tree).entries[0] ==
+        list_entry{"policy.txt", "", "policy.txt", true, false});
 }
 
 TEST_CASE("a path with blanks stands in quotation marks") {
@@ -223,6 +222,12 @@ TEST_CASE("a path with blanks stands in quotation marks") {
   const auto x = paths("see @\"a ", tree, tree);
   CHECK(x.entries[0].by == "@\"a b.txt\"");
   CHECK(x.replaces == 4);
+  // With both signs there is no way to write it.
+  const strings odd{"a\"b", "a \"b", "a \"c/", "\"a"};
+  const auto some = paths("@a", odd, {});
+  CHECK(shown(some) == strings{"a\"b"});
+  CHECK(some.best == 1);
+  CHECK(paths("/save a", odd, {}).entries.size() == 4);
 }
 
 TEST_CASE("what was not looked at, and that it takes a while, is said") {
@@ -282,4 +287,14 @@ TEST_CASE("whatever there is, what is offered fits, in one order, each once") {
     offered += all.empty() ? 0 : 1;
   }
   CHECK(offered > 20);
+}
+
+TEST_CASE("long names have what short words beside them leave") {
+  const std::string title(40, 'n');
+  typed_list list;
+  list.after(key{key_kind::text, "x"});
+  list.offer(typed_offer{.entries = {{title, "3 min ago", title}}}, "x");
+  CHECK(list.draw(60, 24, false) == strings{"    " + title + "  3 min ago"});
+  CHECK(list.draw(50, 24, false) ==
+        strings{"    " + std::string(34, 'n') + "…  3 min ago"});
 }

@@ -85,7 +85,7 @@ TEST_CASE("Enter in the empty line says what is queued to the run") {
   x.riffle.type("rather in C++\r");
   REQUIRE(x.riffle.read_next("(1 queued, Enter: say it now, Up: rather in"));
   x.riffle.type("\r");
-  REQUIRE(x.riffle.read_next("(1 for the next step) > "));
+  REQUIRE(x.riffle.read_next("(1 for the next step: rather in C++) > "));
   x.riffle.resize(talk::columns);
   x.riffle.type("\x1b[A");
   REQUIRE(x.riffle.read_next("cannot be taken back"));
@@ -113,7 +113,7 @@ TEST_CASE("what no step hears is sent when the run has ended") {
   x.riffle.type("three\r");
   REQUIRE(x.riffle.read_next("(1 queued, Enter: say it now, Up: three)"));
   x.riffle.type("\r");
-  REQUIRE(x.riffle.read_next("(1 for the next step)"));
+  REQUIRE(x.riffle.read_next("(1 for the next step"));
   x.riffle.type("\x03");  // it will never come
   REQUIRE(x.riffle.read_next("waits for your Enter"));
   REQUIRE(x.riffle.read_next("> three"));
@@ -128,7 +128,7 @@ TEST_CASE("a run that ends at its last step leaves what was said to the next") {
   x.riffle.type("two\r");
   REQUIRE(x.riffle.read_next("(1 queued, Enter: say it now, Up: two)"));
   x.riffle.type("\r");
-  REQUIRE(x.riffle.read_next("(1 for the next step)"));
+  REQUIRE(x.riffle.read_next("(1 for the next step"));
   REQUIRE(x.goes_on());
   REQUIRE(x.riffle.read_next("used up its 1 step"));
   REQUIRE(x.riffle.read_next("> two"));
@@ -179,7 +179,7 @@ TEST_CASE("what is queued is said beside a question, too") {
   x.riffle.type("two\r");
   REQUIRE(x.riffle.read_next("(1 queued, Enter: say it now"));
   x.riffle.type("\r");  // it answers nothing
-  REQUIRE(x.riffle.read_next("(1 for the next step)"));
+  REQUIRE(x.riffle.read_next("(1 for the next step"));
   CHECK_FALSE(works());
   // Behind half a second of silence a key answers again; else it is a text.
   REQUIRE(eventually([&] {
@@ -200,7 +200,7 @@ TEST_CASE("what was heard before a kill is no line that waits, nor said anew") {
   x.riffle.type("rather in C++\r");
   REQUIRE(x.riffle.read_next("(1 queued"));
   x.riffle.type("\r");
-  REQUIRE(x.riffle.read_next("(1 for the next step)"));
+  REQUIRE(x.riffle.read_next("(1 for the next step"));
   REQUIRE(x.goes_on());
   REQUIRE(x.riffle.read_next("[YOU] rather in C++"));
   REQUIRE(x.riffle.read_next("Running: touch a"));

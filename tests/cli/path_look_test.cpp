@@ -268,7 +268,7 @@ TEST_CASE("paths are found for the word that is typed") {
   CHECK(shown(offer_of(x, "@build/po")) == strings{"build/policy.o"});
   CHECK(shown(offer_of(x, "@.h")) == strings{".hidden"});
   CHECK(shown(offer_of(x, "@.cache/p")) == strings{".cache/policy"});
-  CHECK(shown(offer_of(x, "/diff to")) == strings{"top.txt"});
+  CHECK(shown(offer_of(x, "/save to")) == strings{"top.txt"});
   const auto folder = there.folder.path().string();
   CHECK(shown(offer_of(x, "@" + folder + "/to")) ==
         strings{folder + "/top.txt"});

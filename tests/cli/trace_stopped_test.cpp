@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a person is told of a run that somebody stopped elsewhere, or that was
-// resumed, and of calls that were not written to their end.
+// What a person is told of a run that somebody stopped elsewhere, or said
+// something to, or that was resumed, and of calls that were not written to
+// their end.
 #include "actors/end_reason.hpp"
 #include "runtime/cli/view/people_text.hpp"
 #include "tests/cli/told_run.hpp"
@@ -201,4 +202,16 @@ TEST_CASE("of what was asked before a resume only what is open still is told") {
   if (answered) CHECK(on(decided).empty());
   CHECK(on(events::step_start{2, 9}) == (answered ? "" : line));
   CHECK(on(events::step_start{3, 9}).empty());
+}
+
+TEST_CASE("what a person said meanwhile stands in its lines") {
+  told_run on;
+  CHECK(on(events::user_message{"use a copy"}) == "[YOU] use a copy\n");
+  CHECK(on(events::user_message{"first\n\nthen \x1b[2J"}) ==
+        "[YOU] first\n\n      then ^[[2J\n");
+  std::string many;
+  for (int i = 0; i < 12; ++i) many += "x\n";
+  const auto told = on(events::user_message{many});
+  CHECK(told.starts_with("[YOU] x\n      x\n"));
+  CHECK(told.ends_with("      x\n      … 2 more lines\n"));
 }

@@ -26,7 +26,7 @@ bool find_own(const name_look::finder& to) {
 
 /// What else an Enter may send behind a command than what is listed.
 bool takes_any(std::string_view command) {
-  return command == "model" || command == "resume";
+  return command == "model" || command == "resume" || command == "diff";
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a conversation lists, and lets a person choose from.
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -9,6 +10,7 @@
 
 #include "runtime/base/clock.hpp"
 #include "runtime/base/text.hpp"
+#include "runtime/cli/commands/chat_names.hpp"
 #include "runtime/cli/commands/conversation.hpp"
 #include "runtime/cli/commands/known_volley.hpp"
 #include "runtime/cli/commands/model_talk.hpp"
@@ -23,7 +25,6 @@
 #include "runtime/service/match_id.hpp"
 #include "runtime/service/sessions.hpp"
 #include "runtime/service/stored_request.hpp"
-#include "runtime/storage/read_only_journal.hpp"
 
 namespace riffle::cli {
 
@@ -47,41 +48,6 @@ asking_sessions find_asking(runtime& rt) {
   if (!open) return out;
   for (const auto& x : *open) out.insert(x.what.session);
   return out;
-}
-
-/// Nobody looks for one task of many, or one step, without saying so; where
-/// there is nothing else they are all there is.
-std::vector<session_summary> begun_alone(std::vector<session_summary> all) {
-  std::erase_if(all, [](const session_summary& x) { return x.runs == 0; });
-  auto alone = all;
-  std::erase_if(alone, [](const session_summary& x) {
-    return !volley_of(x.last).empty() || !plan_of(x.last).empty();
-  });
-  return alone.empty() ? all : alone;
-}
-
-/// Of those used last. With a connection of its own: that of the runtime may be
-/// gone by then. True: there are more.
-bool find_titles(const std::filesystem::path& data,
-                 const std::optional<session_id>& but,
-                 const name_look::finder& to) {
-  constexpr std::size_t most_looked_at = 1000;
-  constexpr std::size_t longest_name = 200;
-  auto journal = storage::open_read_only_journal(data);
-  if (!journal) return true;
-  const service::sessions sessions{*std::move(journal), {}};
-  auto all = sessions.search({}, most_looked_at);
-  if (!all) return true;
-  const bool cut = all->size() == most_looked_at;
-  std::vector<named_choice> found;
-  for (auto& x : begun_alone(*std::move(all))) {
-    // By what is not the title itself nothing would be found.
-    const bool whole =
-        !x.title.empty() && safe_line(x.title, longest_name) == x.title;
-    if (whole && x.id != but) found.push_back({std::move(x.title), {}});
-  }
-  to.add([&](auto& titles) { titles = std::move(found); });
-  return cut;
 }
 
 }  // namespace
@@ -183,12 +149,13 @@ std::vector<named_choice> conversation::names_for(
 }
 
 name_finder conversation::finder_for(std::string_view command) const {
-  if (command != "resume") return {};
-  const auto folder = config::data_folder(settings_.runtime);
-  if (!folder) return {};
-  return [folder = *folder, here = session_](const auto& to) {
-    return find_titles(folder, here, to);
-  };
+  const auto data = config::data_folder(settings_.runtime);
+  if (!data) return {};
+  const char* home = std::getenv("HOME");
+  if (command == "resume")
+    return titles_in(*data, session_, {this_folder(), home ? home : ""});
+  if (command == "diff" && session_) return changed_files_in(*data, *session_);
+  return {};
 }
 
 /// Those of this folder, and behind them those of others.

@@ -290,11 +290,12 @@ std::string chat_prompt::queued_text(std::size_t beside) const {
     out += now;
     room -= now.size();
   }
-  const std::string_view up = ", Up: ";
-  if (waits > 0 && editor_.text().empty() && room >= up.size() + shortest)
-    out.append(up).append(
+  // Up gives back what is queued; what was said can only be read.
+  const std::string_view last = waits > 0 ? ", Up: " : ": ";
+  if (editor_.text().empty() && room >= last.size() + shortest)
+    out.append(last).append(
         fit(with_dots(safe_line(editor_.shown(queue_.back()), 200), longest),
-            room - up.size()));
+            room - last.size()));
   return out + ") ";
 }
 

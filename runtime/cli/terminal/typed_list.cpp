@@ -25,12 +25,20 @@ std::string styled(const std::string& row, const char* how, bool color) {
   return color && !row.empty() ? how + row + "\x1b[0m" : row;
 }
 
-/// Columns of what stands left of the descriptions.
-std::size_t left_columns(const std::vector<list_entry>& all) {
-  constexpr std::size_t most = 28;
+/// Columns of what stands left of the descriptions: where all of these are
+/// short, what they leave.
+std::size_t left_columns(const std::vector<list_entry>& all,
+                         std::size_t columns) {
+  constexpr std::size_t least = 28;
+  constexpr std::size_t gap = 2;
   std::size_t out = 0;
-  for (const auto& x : all) out = std::max(out, columns_of(x.shown));
-  return std::min(out, most);
+  auto beside = marked_begin.size() + gap;
+  for (const auto& x : all) {
+    out = std::max(out, columns_of(x.shown));
+    beside = std::max(beside, marked_begin.size() + gap + columns_of(x.about));
+  }
+  const auto room = columns - std::min(columns, beside);
+  return std::min(out, std::max(room, least));
 }
 
 std::string row_of(const list_entry& x, bool marked, std::size_t left,
@@ -177,7 +185,7 @@ std::vector<std::string> typed_list::draw(std::size_t columns, std::size_t rows,
   const auto count = std::min(all.size(), most - (has_below ? 1 : 0));
   const auto at = mark_.value_or(0);
   const auto first = std::min(at - std::min(at, count / 2), all.size() - count);
-  const auto left = left_columns(all);
+  const auto left = left_columns(all, columns);
   std::vector<std::string> out;
   for (auto i = first; i < first + count; ++i)
     out.push_back(row_of(all[i], mark_ == i, left, columns, color));

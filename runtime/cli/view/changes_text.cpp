@@ -37,30 +37,16 @@ std::string_view hunks_of(std::string_view diff) {
   return at == diff.npos ? std::string_view{} : diff.substr(at + 1);
 }
 
-std::string counts_text(const std::string& path, std::uint64_t added,
-                        std::uint64_t removed) {
-  return safe_line(path, longest_path) + "  +" + std::to_string(added) + " -" +
-         std::to_string(removed);
+std::string lines_text(std::uint64_t added, std::uint64_t removed) {
+  return "+" + std::to_string(added) + " -" + std::to_string(removed);
 }
 
 std::string heading(const std::string& text, bool color) {
   return color ? "\x1b[1m" + text + "\x1b[0m\n" : text + "\n";
 }
 
-std::string head_of(const changed_file& x) {
-  std::uint64_t added = 0;
-  std::uint64_t removed = 0;
-  for (const auto* one : x.calls) {
-    added += one->added;
-    removed += one->removed;
-  }
-  auto out = counts_text(x.path, added, removed);
-  if (x.calls.front()->before.empty() && !x.calls.front()->after.empty())
-    out += ", new";
-  if (x.calls.size() > 1) out += ", " + counted(x.calls.size(), "change");
-  if (const auto& node = x.calls.back()->node; !node.empty())
-    out += ", on " + safe_line(node, 64);
-  return out;
+std::string head_of(const std::string& path, const std::string& counts) {
+  return safe_line(path, longest_path) + "  " + counts;
 }
 
 }  // namespace
@@ -101,15 +87,33 @@ std::string change_text(const std::string& path, std::string_view diff,
     added += line.starts_with('+') ? 1U : 0U;
     removed += line.starts_with('-') ? 1U : 0U;
   });
-  return heading(counts_text(plain_path(path), added, removed), look.color) +
+  return heading(head_of(plain_path(path), lines_text(added, removed)),
+                 look.color) +
          colored_diff(hunks_of(diff), look);
+}
+
+std::string counts_text(const changed_file& x) {
+  std::uint64_t added = 0;
+  std::uint64_t removed = 0;
+  for (const auto* one : x.calls) {
+    added += one->added;
+    removed += one->removed;
+  }
+  auto out = lines_text(added, removed);
+  if (x.calls.front()->before.empty() && !x.calls.front()->after.empty())
+    out += ", new";
+  if (x.calls.size() > 1) out += ", " + counted(x.calls.size(), "change");
+  if (const auto& node = x.calls.back()->node; !node.empty())
+    out += ", on " + safe_line(node, 64);
+  return out;
 }
 
 std::string changes_text(const std::vector<changed_file>& files,
                          const diff_look& look) {
   std::string out;
   for (const auto& x : files) {
-    out += (out.empty() ? "" : "\n") + heading(head_of(x), look.color);
+    out += (out.empty() ? "" : "\n") +
+           heading(head_of(x.path, counts_text(x)), look.color);
     for (const auto* one : x.calls) {
       out += colored_diff(hunks_of(one->diff), look);
       if (one->cut)

@@ -27,6 +27,9 @@ std::vector<changed_file> by_file(const session_changes& all,
                                   std::string_view only = {},
                                   const std::vector<run_id>& but_of = {});
 
+/// "+12 -3, new, 2 changes"
+std::string counts_text(const changed_file& x);
+
 /// Where a diff is read.
 struct diff_look {
   bool color = false;

@@ -106,7 +106,7 @@ begun_word word_before(std::string_view before_cursor) {
 }
 
 bool takes_path(std::string_view command) {
-  return command == "diff" || command == "save";
+  return command == "save";
 }
 
 bool has_control(std::string_view name) {

@@ -58,10 +58,16 @@ std::optional<match> match_of(const known_path& x, const wanted_path& wanted) {
   return match{found > 0 || between, std::ranges::count(folder, '/'), &x};
 }
 
+/// A quotation mark ends a path that needs them.
+bool can_be_meant(std::string_view path) {
+  return path.find('"') == path.npos ||
+         (path.find(' ') == path.npos && !path.starts_with('"'));
+}
+
 class best_paths {
  public:
-  explicit best_paths(std::string_view wanted)
-      : typed_{wanted}, wanted_{wanted} {}
+  best_paths(std::string_view wanted, bool in_text)
+      : typed_{wanted}, wanted_{wanted}, in_text_{in_text} {}
 
   /// But those of one folder, which are known already.
   void add(std::span<const path_piece> pieces,
@@ -95,7 +101,8 @@ class best_paths {
  private:
   void add(const known_path& x) {
     const auto found = match_of(x, wanted_);
-    if (!found || has_control(x.path)) return;
+    if (!found || has_control(x.path) || (in_text_ && !can_be_meant(x.path)))
+      return;
     all_.push_back(*found);
     const std::string_view path = x.path;
     const bool here = name_begin(path) == wanted_.folder.size();
@@ -107,6 +114,7 @@ class best_paths {
 
   std::string_view typed_;
   wanted_path wanted_;
+  bool in_text_;
   std::vector<match> all_;
   std::array<alike, 3> groups_;
   bool has_typed_ = false;
@@ -118,8 +126,7 @@ list_entry entry_of(const begun_word& word, std::string path) {
   auto shown = safe_line(path, longest);
   if (word.what == word_kind::path)
     path = path_in_text(path, word.quoted, whole);
-  const bool sends = word.command == "diff" && whole;
-  return {std::move(shown), {}, std::move(path), whole, sends};
+  return {std::move(shown), {}, std::move(path), whole, false};
 }
 
 std::string note_of(const paths_by_now& x, bool only_folder) {
@@ -149,7 +156,7 @@ typed_offer offer_paths(const begun_word& x, const paths_by_now& known) {
   const auto folder = folder_part(wanted);
   // Behind a '/' it is that folder's, and nothing else is meant yet.
   const bool only_folder = folder.size() == wanted.size();
-  best_paths best{wanted};
+  best_paths best{wanted, x.what == word_kind::path};
   best.add(known.folder);
   if (!only_folder)
     best.add(known.tree,

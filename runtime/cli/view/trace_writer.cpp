@@ -337,10 +337,25 @@ std::string trace_writer::on(const events::status& x, wall_time) {
   return tag("STATUS") + safe_line(x.text, longest_message) + "\n";
 }
 
-/// What a person said has the beginning of a line of its own.
+/// What a person said, in its lines.
 std::string trace_writer::on(const events::user_message& x, wall_time) {
   constexpr std::size_t longest = 1000;
-  return tag("YOU") + with_dots(safe_line(x.text, 2 * longest), longest) + "\n";
+  constexpr std::size_t most_lines = 10;
+  const std::string below(std::string_view{"[YOU] "}.size(), ' ');
+  std::string out;
+  std::size_t lines = 0;
+  for_each_line(x.text, [&](std::string_view line) {
+    if (++lines > most_lines) return;
+    auto text = with_dots(safe_line(line, 2 * longest), longest);
+    if (out.empty())
+      out = tag("YOU");
+    else if (!text.empty())
+      out += below;
+    out += std::move(text) + "\n";
+  });
+  if (lines > most_lines)
+    out += below + "… " + counted(lines - most_lines, "more line") + "\n";
+  return out;
 }
 
 std::string trace_writer::on(const events::retry& x, wall_time) {
