@@ -52,11 +52,13 @@ json object_of(const std::string& text) {
 /// Of calls that work elsewhere.
 using known_nodes = std::unordered_map<call_id, std::string>;
 
-void add(session_changes& out, const run_id& run, const events::tool_result& x,
-         const known_calls& calls, const known_nodes& nodes) {
+void add(session_changes& out, const storage::run_record& run,
+         const events::tool_result& x, const known_calls& calls,
+         const known_nodes& nodes) {
   if (!changes_files(x.tool) || x.how != outcome::ok) return;
   const auto told = object_of(x.metadata);
-  file_change one{.run = run, .call = x.id, .tool = x.tool};
+  file_change one{.run = run.id, .call = x.id, .tool = x.tool};
+  one.folder = folder_of(run);
   if (const auto call = calls.find(x.id); call != calls.end())
     one.path = text_in(object_of(call->second->call.arguments), "path");
   if (one.path.empty()) one.path = text_in(told, "path");
@@ -83,8 +85,9 @@ std::vector<std::string> quoted(const std::vector<std::string>& names) {
 }
 
 /// The few lines that matter are looked at.
-void read_lines(session_changes& out, const run_id& run, std::string_view lines,
-                const known_calls& calls, known_nodes& nodes) {
+void read_lines(session_changes& out, const storage::run_record& run,
+                std::string_view lines, const known_calls& calls,
+                known_nodes& nodes) {
   while (!lines.empty()) {
     const auto end = std::min(lines.find('\n'), lines.size() - 1) + 1;
     const auto line = lines.substr(0, end);
@@ -140,7 +143,7 @@ expected<session_changes> changes_of(storage::event_log& log,
       const auto page = log.read_events(run.id, after, page_bytes);
       if (!page) return unexpected{page.error()};
       for (const auto& block : page->blocks) {
-        read_lines(out, run.id, *block.lines, calls, nodes);
+        read_lines(out, run, *block.lines, calls, nodes);
         after = block.last_seq;
       }
       more = !page->end && !page->blocks.empty();

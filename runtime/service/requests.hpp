@@ -208,7 +208,8 @@ struct file_change {
   run_id run{};
   call_id call{};
   std::string tool{};
-  std::string path{};  ///< as the model wrote it
+  std::string path{};    ///< as the model wrote it
+  std::string folder{};  ///< where the run worked; empty: not on record
   std::string diff{};
   bool cut = false;  ///< some of it is missing in the log
   std::uint64_t added = 0;

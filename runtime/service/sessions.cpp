@@ -247,14 +247,15 @@ expected<session_id> sessions::newest_in(const std::string& folder) const {
   return std::ranges::max_element(*runs, {}, storage::last_use)->session;
 }
 
-std::optional<run_request> sessions::last_request(const session_id& id) const {
+std::optional<storage::run_record> sessions::last_run(
+    const session_id& id) const {
   if (!journal_) return std::nullopt;
   storage::run_filter last;
   last.session = id;
   last.limit = 1;
-  const auto runs = journal_->list_runs(last);
+  auto runs = journal_->list_runs(last);
   if (!runs || runs->empty()) return std::nullopt;
-  return request_from_json(runs->front().settings).request;
+  return std::move(runs->front());
 }
 
 expected<void> sessions::set_title(const session_id& id,

@@ -66,9 +66,9 @@ class sessions {
   /// a volley and no step of a plan. Looks at the newest 500 runs. `not_found`.
   expected<session_id> newest_in(const std::string& folder) const;
 
-  /// What its last run was asked; who goes on wants the same agent and model.
-  /// Nothing: it has none.
-  std::optional<run_request> last_request(const session_id& id) const;
+  /// Its newest run: who goes on wants the same agent and model. Nothing: it
+  /// has none.
+  std::optional<storage::run_record> last_run(const session_id& id) const;
 
   /// What lists call it; empty: its first task again. Fails as `set_state`.
   expected<void> set_title(const session_id& id,

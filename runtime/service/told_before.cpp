@@ -35,7 +35,25 @@ std::string changes_of(const std::string& before, const std::string& now) {
     if (!what.empty() && now.find(what) == std::string::npos)
       out += std::string{what} + " nothing is known of it now\n";
   }
-  return out.empty() ? out : "Where you work, by now:\n" + out;
+  return out;
+}
+
+/// Paths of what was said before are of another folder: that cannot be seen in
+/// them. `last`: the session's newest run.
+std::string moved_from(const storage::run_record& last,
+                       const stored_request& x) {
+  const auto there = folder_of(last);
+  if (there.empty() || x.folder.empty() || there == x.folder) return {};
+  return "- Folder: " + x.folder +
+         "\nUntil this task you worked in another folder, " + there +
+         ": what was said and done before it is about files there.\n";
+}
+
+/// With each task: those that were told of it may go, to make room.
+void tell_by_now(const std::string& changes, std::string& context) {
+  if (changes.empty()) return;
+  context += (context.empty() ? "" : "\n\n");
+  context += "Where you work, by now:\n" + changes;
 }
 
 }  // namespace
@@ -52,17 +70,17 @@ bool keep_what_was_told(storage::session_records& journal,
   earlier.limit = most_runs_back;
   const auto runs = journal.list_runs(earlier);
   if (!runs) return false;  // whoever begins the run says why
+  const auto moved =
+      runs->empty() ? std::string{} : moved_from(runs->front(), x);
   for (const auto& run : *runs) {
     const auto was = request_from_json(run.settings);
     if (was.lasting != x.lasting || was.surroundings.empty()) continue;
     x.surroundings = was.surroundings;
-    auto& context = x.request.context;
-    // With each task: those that were told of it may go, to make room.
-    if (const auto now = changes_of(was.state, x.state); !now.empty())
-      context += (context.empty() ? "" : "\n\n") + now;
+    tell_by_now(changes_of(was.state, x.state) + moved, x.request.context);
     x.state = was.state;  // of the text that stays
     return true;
   }
+  tell_by_now(moved, x.request.context);
   return false;
 }
 

@@ -15,7 +15,8 @@ namespace riffle::service {
 
 /// Notes in `x` what of `told` lasts, and its state. If the session was told
 /// the same before, but for its state, `x` has that text, and what of
-/// that state is otherwise now stands in its context; false: it was not.
+/// that state is otherwise now stands in its context; false: it was not. So
+/// does the folder, where the session's last task worked in another one.
 bool keep_what_was_told(storage::session_records& journal,
                         const session_id& session, const std::string& told,
                         stored_request& x);

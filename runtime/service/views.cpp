@@ -4,6 +4,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "actors/core/control_tools.hpp"
+
 namespace riffle::service {
 
 namespace {
@@ -202,10 +204,12 @@ json to_json(const storage::grant_record& x) {
 }
 
 json to_json(const tool_view& x) {
+  // They act on the run alone, and nobody is asked about them.
+  const bool control = core::is_control_tool(x.spec.name);
   json out = {{"name", x.spec.name},
-              {"effect", to_string(x.spec.eff)},
+              {"effect", control ? "control" : to_string(x.spec.eff)},
               {"idempotent", x.idempotent},
-              {"approval", x.approval},
+              {"approval", control ? "allow" : x.approval},
               {"description", x.spec.description},
               {"parameters", json::parse(x.spec.parameters, nullptr, false)}};
   for (const auto& one : x.outages)

@@ -24,3 +24,26 @@ TEST_CASE("no row of a long line of a diff looks like a line of it") {
             .ends_with("\x1b[31m-a\x1b[0m\n\x1b[32m+one two - \x1b[0m\n"
                        "\x1b[32m┊ three\x1b[0m\n"));
 }
+
+TEST_CASE("files of a session that worked in several folders have both names") {
+  const auto change = [](const std::string& path, const std::string& folder) {
+    riffle::file_change x;
+    x.path = path;
+    x.folder = folder;
+    x.added = 1;
+    return x;
+  };
+  riffle::session_changes all;
+  all.files = {change("a.txt", "/repo"), change("./a.txt", "/repo")};
+  REQUIRE(by_file(all).size() == 1);
+  CHECK(by_file(all)[0].path == "a.txt");
+  all.files.push_back(change("a.txt", "/other"));
+  all.files.push_back(change("/repo/a.txt", "/other"));
+  const auto files = by_file(all);
+  REQUIRE(files.size() == 2);
+  CHECK(files[0].path == "/repo/a.txt");
+  CHECK(files[0].calls.size() == 3);
+  CHECK(files[1].path == "/other/a.txt");
+  CHECK(by_file(all, "a.txt").size() == 2);
+  CHECK(by_file(all, "other/a.txt").size() == 1);
+}

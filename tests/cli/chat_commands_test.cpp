@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/cli/terminal_picture.hpp"
 #include "tests/cli/terminal_program.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
@@ -72,6 +73,7 @@ TEST_CASE("sessions begin anew, are listed, and are gone on with") {
   if (!riffle::testing::has_terminals())
     return riffle::testing::skip(riffle::testing::no_terminals);
   const talk x;
+  x.folder.write("AGENTS.md", "Use tabs.\n");
   terminal_program at{x.folder.path(), {"chat", "--no-color"}, 110};
   REQUIRE(at.read_next("/help shows"));
   say(at, "/context", "Nothing yet: the session begins with your task.");
@@ -80,7 +82,9 @@ TEST_CASE("sessions begin anew, are listed, and are gone on with") {
   say(at, "/compact", "There is nothing to sum up yet.");
   say(at, "/save x", "There is nothing to save yet.");
   say(at, "first task", "You said: first task");
-  say(at, "/context", "The window holds about ");
+  say(at, "/context", "where git stands, and what these files say:\r\n");
+  REQUIRE(at.read_next("  AGENTS.md, 10 B"));
+  REQUIRE(at.read_next("The window holds about "));
   REQUIRE(at.read_next(" of 128k tokens ("));
   REQUIRE(at.read_next("descriptions of tools"));
   REQUIRE(at.read_next("what the model said"));
@@ -197,10 +201,15 @@ TEST_CASE("the tools of a conversation are those of its agent") {
   if (!riffle::testing::has_terminals())
     return riffle::testing::skip(riffle::testing::no_terminals);
   const talk here;
-  terminal_program at{here.folder.path(), {"chat", "--no-color"}, 100};
+  terminal_program at{here.folder.path(), {"chat", "--no-color"}, 80};
   REQUIRE(at.read_next("model default (s). /help shows"));
   say(at, "/tools", "\nwrite ");
   CHECK(leave(at) == 0);
+  // A line each, on the screen too.
+  riffle::testing::terminal_picture picture{80};
+  picture.feed(at.written());
+  INFO(picture.text());
+  CHECK(picture.text().find("…\nread ") != std::string::npos);
   CHECK(at.written().find("\nbash ") != std::string::npos);
   for (const auto* other : {"\ncomplete ", "\nseek_approval ", "\nfetch "})
     CHECK(at.written().find(other) == std::string::npos);

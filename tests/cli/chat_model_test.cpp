@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Another model where the runtime that it needs cannot be had.
+// Another model: what the server lists, and where the runtime that it needs
+// cannot be had.
 #include <filesystem>
 #include <fstream>
 
 #include "tests/cli/terminal_program.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/http_server.hpp"
 #include "tests/support/skip.hpp"
 
 using riffle::testing::temp_folder;
@@ -27,4 +29,46 @@ TEST_CASE("a conversation that no runtime can be had for ends and says so") {
   at.type("/model ollama/some\r");
   REQUIRE(at.read_next("The conversation ends: neither this model"));
   CHECK(at.finish() == 1);
+}
+
+TEST_CASE("what the server lists is known by its name alone from then on") {
+  using namespace riffle::testing;
+  if (!has_terminals()) return skip(no_terminals);
+  http_server server{[](const http_request& x) {
+    return x.method == "GET"
+               ? http_reply::json(
+                     R"({"data":[{"id":"mock-1"},{"id":"mock-2"}]})")
+               : respond_sse("");
+  }};
+  const temp_folder folder;
+  folder.write("riffle.toml",
+               "[runtime]\ndata_dir = \"data\"\n[models.default]\n"
+               "provider = \"openai\"\nmodel = \"mock-1\"\nbase_url = \"" +
+                   server.url("/v1") + "\"\n");
+  const scoped_env key{"OPENAI_API_KEY", "sk-canary-1"};
+  const scoped_env place{"OPENAI_BASE_URL", server.url("/v1")};
+  terminal_program at{folder.path(), {"chat", "--no-color"}, 110};
+  REQUIRE(at.read_next("/help shows"));
+  at.type("/model mock-2\r");
+  REQUIRE(at.read_next("mock-2"));
+  REQUIRE(at.read_next("\x1b[?2004h"));
+  CHECK(at.written().find("model openai/mock-2") == std::string::npos);
+  at.type("/model\r");
+  REQUIRE(at.read_next("… the models of openai"));
+  at.type("models of\r");
+  REQUIRE(at.read_next("openai/mock-2"));
+  at.type("\x1b");
+  REQUIRE(at.read_next("model default (mock-1)"));
+  REQUIRE(at.read_next("\x1b[?2004h"));
+  at.type("/model mock-2\r");
+  REQUIRE(at.read_next("model openai/mock-2"));
+  REQUIRE(at.read_next("\x1b[?2004h"));
+  at.type("/model mo");
+  REQUIRE(at.read_next("    openai/mock-1"));
+  at.type("\x15/model openai/nope\r");
+  REQUIRE(
+      at.read_next("openai does not list this model: the next task may fail."));
+  REQUIRE(at.read_next("\x1b[?2004h"));
+  at.type("\x15/quit\r");
+  CHECK(at.finish() == 0);
 }

@@ -177,6 +177,7 @@ TEST_CASE("who comes to a conversation that lives sees that it does") {
   REQUIRE(other.read_next("\x1b[?2004h"));
   other.type("\x15\x04");
   CHECK(other.finish() == 0);
+  CHECK(other.written().find("yes or never") == std::string::npos);
   x.answer_both();
   CHECK(x.leave() == 0);
 }

@@ -86,6 +86,19 @@ TEST_CASE("a session is gone on with by words of its title") {
   CHECK(at.finish() == 0);
 }
 
+TEST_CASE("a task of a session of another folder says where it works") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const place here;
+  terminal_program at{
+      here.folder.path(), {"run", "--session", "far", "go"}, 200};
+  REQUIRE(
+      at.read_next("session far worked in /some/where/else until now; this "
+                   "task works here, in /"));
+  REQUIRE(at.read_next("You said: go"));
+  CHECK(at.finish() == 0);
+}
+
 TEST_CASE("the list that opens has all sessions, and narrows as one types") {
   if (!riffle::testing::has_terminals())
     return riffle::testing::skip(riffle::testing::no_terminals);

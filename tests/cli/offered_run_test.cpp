@@ -111,6 +111,7 @@ TEST_CASE("what a person gives up is not told as if another had ended it") {
     REQUIRE(talk.read_next("\x1b[?2004h"));
     talk.type("two\r");
     REQUIRE(talk.read_next("A run of this session was not finished"));
+    REQUIRE(talk.read_next("words, /new begins another."));
     REQUIRE(talk.read_next("ne[v]er > "));
     talk.type("v\r");
     REQUIRE(talk.read_next(question));

@@ -315,6 +315,7 @@ TEST_CASE("only what the list names is a read") {
 TEST_CASE("no disguised command is a read") {
   std::mt19937 random{20261124};
   const auto list = usual_list();
+  int reads = 0;
   for (int i = 0; i < 20'000; ++i) {
     const auto line = testing::make_disguise(random, testing::any_ban(random));
     for (const auto* reader : {"zap", "cat", "ls", "find", "grep", "sort",
@@ -322,13 +323,15 @@ TEST_CASE("no disguised command is a read") {
       const auto seen = testing::replaced(line, "zap", reader);
       const auto x = core::as_read_command(seen, list);
       if (!x) continue;
+      ++reads;
       CAPTURE(seen);
-      CHECK(x->words.front() != "zap");
       // The line is these words and nothing that a shell could add to them.
       CHECK(seen.find_first_of(";&|$`<>\n\\") == std::string::npos);
       for (const auto& word : x->words) CHECK(word.find("zap") == word.npos);
     }
   }
+  CAPTURE(reads);
+  CHECK(reads > 1000);
 }
 
 TEST_CASE("a line of 10,000 words is told without delay") {

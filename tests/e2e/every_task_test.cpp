@@ -227,10 +227,10 @@ TEST_CASE("several tasks say what was not finished, and their limits") {
   CHECK(end.status == 0);
   CHECK(holds(end.err, "A run of this folder was not finished: \"first\""));
   CHECK(holds(end.err, "'riffle sessions resume s1' finishes it"));
-  CHECK(holds(end.err, "[LIMITS] run: "));
+  CHECK(holds(end.err, "[LIMITS] "));
   folder.write("p.json", two_steps);
   CHECK(holds(riffle::testing::riffle(folder, {"plan", "-v", "p.json"}).err,
-              "[LIMITS] run: "));
+              "[LIMITS] "));
 }
 
 TEST_CASE("a task that had no run is told with what is known of it") {

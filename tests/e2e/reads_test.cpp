@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Commands that only read need nobody's consent; all others do.
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
 #include "tests/e2e/program.hpp"
 #include "tests/support/catch.hpp"
 
@@ -49,6 +55,34 @@ TEST_CASE("a command that only reads needs nobody's consent") {
   CAPTURE(x.end.err);
   CHECK(x.end.status == 0);
   CHECK_THAT(x.told, Contains("first") && !Contains("second"));
+}
+
+TEST_CASE("a command that only reads counts as that, behind earlier writes") {
+  const work_folder folder;
+  folder.write("notes.txt", "old\n");
+  http_server server{[&](const http_request& request) {
+    if (!tool_messages(request).empty()) return respond_sse(answer("done"));
+    return respond_sse(
+        calls({{"bash", {{"command", "sleep 0.3; echo new > notes.txt"}}},
+               {"bash", {{"command", "cat notes.txt"}}}}));
+  }};
+  folder.configure(server.url("/v1"));
+  const auto end = riffle::testing::riffle(
+      folder, {"run", "--approve", "all", "--output", "jsonl", "go"});
+  INFO(end.out);
+  REQUIRE(end.status == 0);
+  const auto told = tool_messages(server.requests().back());
+  REQUIRE(told.size() == 2);
+  CHECK_THAT(told[1].at("content").get<std::string>(),
+             Contains("new") && !Contains("old"));
+  std::vector<std::string> effects;
+  std::istringstream lines{end.out};
+  for (std::string line; std::getline(lines, line);) {
+    const auto x = nlohmann::json::parse(line);
+    if (x.at("event_type") == "tool_call" && x.at("status") == "starting")
+      effects.push_back(x.at("effect"));
+  }
+  CHECK(effects == std::vector<std::string>{"mutating", "read_only"});
 }
 
 TEST_CASE("what does more than read is asked about as before") {

@@ -92,7 +92,13 @@ TEST_CASE("a run is finished by the configuration that it was begun with") {
     CHECK(end.status == 2);
     CHECK(end.err.find("cannot be read any more") != std::string::npos);
     // Ending it needs none.
+    CHECK(x.run({"sessions", "list"}).out.find("interrupted") !=
+          std::string::npos);
     CHECK(x.run({"sessions", "forget", "s1"}).status == 0);
+    const auto listed = x.run({"sessions", "list"});
+    INFO(listed.out);
+    CHECK(listed.out.find("cancelled") != std::string::npos);
+    CHECK(listed.out.find("interrupted") == std::string::npos);
   }
   SECTION("and the next run names it") {
     const auto next =

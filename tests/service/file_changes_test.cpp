@@ -30,6 +30,7 @@ struct written_log {
     storage::run_record record;
     record.id = {run};
     record.session = {"s"};
+    record.settings = R"({"folder":"/of/)" + run + R"("})";
     REQUIRE(journal->open_run(record));
     event_writer writer{run_id{run}};
     std::string lines;
@@ -101,6 +102,7 @@ TEST_CASE("the log tells which calls changed which files") {
                                                 .call = {"c1"},
                                                 .tool = "edit",
                                                 .path = "raw c1",
+                                                .folder = "/of/r1",
                                                 .diff = "@@ -1 +1 @@\n-x\n+y\n",
                                                 .added = 1,
                                                 .removed = 1,
@@ -110,6 +112,7 @@ TEST_CASE("the log tells which calls changed which files") {
                                                 .call = {"c6"},
                                                 .tool = "write",
                                                 .path = "raw c6",
+                                                .folder = "/of/r2",
                                                 .cut = true,
                                                 .added = 9,
                                                 .node = "gpu"}});

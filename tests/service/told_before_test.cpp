@@ -23,8 +23,10 @@ std::string told(const std::string& day, const std::string& git,
 
 /// A session whose runs are told something.
 struct talk {
-  stored_request tell(const std::string& text, bool goes_on = true) {
+  stored_request tell(const std::string& text, bool goes_on = true,
+                      const std::string& folder = "/x") {
     stored_request x;
+    x.folder = folder;
     x.request.context = "given";
     if (goes_on) x.request.session = session;
     kept = keep_what_was_told(*journal, session, text, x);
@@ -100,4 +102,24 @@ TEST_CASE("what a session was told first stays, and its changes are told") {
   CHECK(x.tell(no_git).request.context ==
         "given\n\nWhere you work, by now:\n- Git: nothing is known of it "
         "now\n");
+}
+
+TEST_CASE("a session that goes on in another folder is told so, once") {
+  talk x;
+  const auto here = told("2026-11-24", "branch a");
+  auto other = here;
+  other.replace(other.find("/x"), 2, "/y");
+  x.tell(here, false);
+  const auto moved = x.tell(other, true, "/y");
+  CHECK_FALSE(x.kept);
+  CHECK(moved.request.context ==
+        "given\n\nWhere you work, by now:\n- Folder: /y\n"
+        "Until this task you worked in another folder, /x: what was said and "
+        "done before it is about files there.\n");
+  CHECK(x.tell(other, true, "/y").request.context == "given");
+  // And back again, where it was told of that folder before.
+  const auto back = x.tell(here);
+  CHECK(x.kept);
+  CHECK(back.request.context.find("worked in another folder, /y:") !=
+        std::string::npos);
 }

@@ -352,3 +352,16 @@ TEST_CASE("a session has a name that can be stored and shown") {
     CHECK(planned.error().message.find("UTF-8") != std::string::npos);
   }
 }
+
+TEST_CASE("a tool that acts on its run alone is told of as that") {
+  service::tool_view x;
+  x.spec.parameters = "{}";
+  x.approval = "ask";
+  x.spec.eff = effect::mutating;
+  x.spec.name = "manage_plan";
+  CHECK(service::to_json(x)["effect"] == "control");
+  CHECK(service::to_json(x)["approval"] == "allow");
+  x.spec.name = "write";
+  CHECK(service::to_json(x)["effect"] == "mutating");
+  CHECK(service::to_json(x)["approval"] == "ask");
+}

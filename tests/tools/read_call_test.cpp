@@ -21,9 +21,10 @@ void make_repository(const testing::temp_folder& folder) {
   folder.write(".git/config", "[core]\n\tbare = false\n");
 }
 
-auto read_of(const testing::temp_folder& folder) {
+auto read_of(const testing::temp_folder& folder,
+             const std::string& command = "git log") {
   return tools::make_read_call(
-      "git log", {"git log"}, folder.path(),
+      command, {command}, folder.path(),
       {"PATH=/usr/bin:/bin", "GIT_CONFIG_GLOBAL=/x", "GIT_CONFIG_COUNT=1"});
 }
 
@@ -43,6 +44,17 @@ TEST_CASE("git reads with nobody's settings, and runs no other program") {
   CHECK_FALSE(has(call->environment, "GIT_CONFIG_COUNT=1"));
   for (const std::string kind : {"", "x509.", "ssh."})
     CHECK(has(call->command, "gpg." + kind + "program=/dev/null"));
+  for (const std::string name : {"status", "diff", "log", "show"}) {
+    CAPTURE(name);
+    const auto one = read_of(folder, "git " + name);
+    REQUIRE(one);
+    for (const auto* always :
+         {"--no-pager", "--no-optional-locks", "core.fsmonitor=false",
+          "core.hooksPath=/dev/null", "--ignore-submodules=dirty"})
+      CHECK(has(one->command, always));
+    for (const auto* of_changes : {"--no-ext-diff", "--no-textconv"})
+      CHECK(has(one->command, of_changes) == (name != "status"));
+  }
 }
 
 TEST_CASE("a repository that leads to another one is not surely read") {

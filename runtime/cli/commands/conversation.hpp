@@ -214,7 +214,8 @@ class conversation {
   std::set<run_id> idle_told_;      ///< turns that changed nothing
   bool works_ = false;              ///< a run does …
   bool asks_ = false;               ///< … and began with a person to ask
-  std::uint64_t seen_ = 0;        ///< runs of the session that the person knows
+  std::uint64_t seen_ = 0;  ///< runs of the session that the person knows
+  std::vector<std::string> listed_models_;  ///< by the server, if it was asked
   std::string told_;              ///< output of commands, for the next task
   std::string* shown_ = nullptr;  ///< else what is written goes out at once
   std::string title_;             ///< for a session that has not begun

@@ -115,6 +115,19 @@ std::string question_of(const std::string& turn,
          counted(names.size(), "file") + ": " + join_some(names, most) + "?";
 }
 
+/// Why nothing of it can be taken back from here; empty: it can.
+std::string elsewhere(const storage::run_record& run,
+                      const session_id& session) {
+  const auto folder = folder_of(run);
+  const auto state = service::find_folder(folder);
+  if (state == service::folder_state::here) return {};
+  const auto told = name_of(run) + " worked in " + safe_line(folder, 300);
+  return told + (state == service::folder_state::gone
+                     ? ", which is not there any more."
+                     : ": take it back there ('riffle chat --session " +
+                           short_id(session.value) + "').");
+}
+
 /// What it wrote was there before.
 bool changed_nothing(const session_changes& turn) {
   const auto files = by_file(turn);
@@ -191,10 +204,8 @@ void conversation::undo(interrupts& signals) {
   std::vector<const storage::run_record*> idle;
   std::vector<undone_turn> undone;  // by hand, or before a kill
   for (const auto* run : turns) {
-    if (const auto here = service::check_folder(
-            folder_of(*run), "session " + short_id(session_->value));
-        !here)
-      return complain(here.error());
+    if (const auto why = elsewhere(*run, *session_); !why.empty())
+      return note(why);
     const auto turn = only_of(*all, run->id);
     if (changed_nothing(turn)) {
       idle.push_back(run);

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -168,13 +169,26 @@ bool conversation::keep_title(const std::string& title) {
 }
 
 /// The beginning of one name means it, as it does in the list behind /model.
+/// By its name, by how that begins, or by what stands behind the provider's.
 void conversation::choose_model(const std::string& name, interrupts& signals) {
-  auto meant = name;
-  std::size_t alike = 0;
-  for (const auto& [known, what] : settings_.models)
-    if (known.starts_with(name) && ++alike == 1) meant = known;
-  if (settings_.models.contains(name) || alike != 1) meant = name;
-  if (use_model(meant, signals)) note("model " + named_model(meant));
+  std::set<std::string> all{listed_models_.begin(), listed_models_.end()};
+  for (const auto& [known, what] : settings_.models) all.insert(known);
+  std::vector<std::string> alike;
+  for (const auto& x : all)
+    if (x.starts_with(name) || x.ends_with("/" + name)) alike.push_back(x);
+  const bool whole = all.contains(name) || alike.size() != 1;
+  const auto& meant = whole ? name : alike.front();
+  if (!use_model(meant, signals)) return;
+  note("model " + named_model(meant));
+  const auto provider = meant.substr(0, meant.find('/') + 1);
+  const bool lists =
+      !provider.empty() &&
+      std::ranges::any_of(listed_models_, [&](const std::string& x) {
+        return x.starts_with(provider);
+      });
+  if (lists && std::ranges::find(listed_models_, meant) == listed_models_.end())
+    note(provider.substr(0, provider.size() - 1) +
+         " does not list this model: the next task may fail.");
 }
 
 /// One that the runtime does not know yet needs a runtime that does. Never two
@@ -267,13 +281,13 @@ void conversation::context() {
   // It is answered beside a run, too, so nothing is waited for.
   const auto told =
       surroundings_of(agent_name(), settings_, service::git_answer::known);
-  note(
-      "The model is told the folder, the system, the date and where git "
-      "stands.");
+  note(std::string{"The model is told the folder, the system, the date, where "
+                   "git stands"} +
+       (told.files.empty() ? "." : ", and what these files say:"));
   for (const auto& x : told.files)
-    note("and " + x.path.string() + ", " + size_text(x.size) +
+    note("  " + x.path.string() + ", " + size_text(x.size) +
          (x.cut ? ", of which it gets the beginning" : ""));
-  for (const auto& x : told.left_out) note("but not " + x);
+  for (const auto& x : told.left_out) note("  not " + x);
   note(std::string{trimmed(context_text(context_in_use(told.text)))});
   const auto whole = snapshot();
   if (!whole) return note("Nothing yet: the session begins with your task.");

@@ -144,6 +144,9 @@ std::vector<named_choice> conversation::names_for(
   if (command == "model")
     for (const auto& [name, x] : settings_.models)
       out.push_back({name, x.model});
+  if (command == "model")
+    for (const auto& name : listed_models_)
+      if (!settings_.models.contains(name)) out.push_back({name, ""});
   if (command == "approve") out = {{"ask", ""}, {"all", ""}, {"none", ""}};
   return out;
 }
@@ -236,6 +239,7 @@ void conversation::offer_models(interrupts& signals) {
     if (signals.asked_to_stop()) return note("Stopped.");
     if (!all) return complain(all.error());
     names = *std::move(all);
+    listed_models_ = names;
     if (names.empty()) return note(provider->name + " lists no models.");
     rows.clear();
     for (const auto& x : names) rows.push_back(safe_line(x, 200));

@@ -161,10 +161,11 @@ bool conversation::run_task(run_request asked, interrupts& signals) {
   };
   auto started = start_with_room(room, signals, start);
   if (room.status()) return false;
-  if (!started && started.error().code == errc::session_busy) {
+  // One that somebody works on is told of as that.
+  if (!started && started.error().code == errc::session_busy && is_offered()) {
     note(
-        "A run of this session was not finished: yes or never to it, and your "
-        "words are sent.");
+        "A run of this session was not finished: yes or never to it sends your "
+        "words, /new begins another.");
     finish_left(signals);
     if (signals.asked_to_stop()) return false;
     started = start_with_room(room, signals, start);

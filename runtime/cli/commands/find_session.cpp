@@ -4,16 +4,20 @@
 #include <filesystem>
 
 #include "runtime/base/text.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/session_text.hpp"
 #include "runtime/service/match_id.hpp"
 #include "runtime/service/open_journal.hpp"
+#include "runtime/service/run_folder.hpp"
 #include "runtime/service/stopped_plan.hpp"
+#include "runtime/service/stored_request.hpp"
 
 namespace riffle::cli {
 
 namespace {
 
 constexpr std::string_view made_prefix = "ses_";
+constexpr std::size_t longest_place = 300;
 
 expected<service::sessions> open_sessions(const config::config& settings) {
   auto journal = service::open_journal(settings, service::journal_use::reads);
@@ -80,9 +84,19 @@ const session_use& session_finder::use_of(const session_id& session,
   const auto [place, is_new] = uses_.try_emplace({session, named});
   if (!is_new) return place->second;
   const auto all = records();
-  const auto last = all ? (*all)->last_request(session) : std::nullopt;
-  place->second = cli::use_of(last, named, settings_);
-  return place->second;
+  const auto last = all ? (*all)->last_run(session) : std::nullopt;
+  auto& use = place->second;
+  std::optional<run_request> asked;
+  if (last) asked = service::request_from_json(last->settings).request;
+  use = cli::use_of(asked, named, settings_);
+  const auto there = last ? folder_of(*last) : std::string{};
+  if (const auto here = service::working_folder();
+      !there.empty() && there != here)
+    use.gone.push_back("session " + short_id(session.value) + " worked in " +
+                       safe_line(there, longest_place) +
+                       " until now; this task works here, in " +
+                       safe_line(here, longest_place));
+  return use;
 }
 
 expected<session_id> known_session(const config::config& settings,

@@ -24,7 +24,8 @@ struct named_use {
 struct session_use {
   std::string agent{};
   std::optional<std::string> model{};  ///< over the agent's own
-  std::vector<std::string> gone{};     ///< what it had, and what is used now
+  /// What it had, and what is used now; a line each for a person.
+  std::vector<std::string> gone{};
 
   bool operator==(const session_use&) const = default;
 };

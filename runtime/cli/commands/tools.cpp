@@ -109,7 +109,10 @@ void tell_not_started(const tools_command& x, const config::config& settings,
 int list(const tools_command& x, const tools::registry& tools,
          const config::config& settings, console& io) {
   constexpr std::size_t usual_width = 100;
-  const auto columns = io.out.is_terminal() ? io.out.columns() : usual_width;
+  // The last column stays free: a line that fills it looks wrapped.
+  const auto columns = io.out.is_terminal()
+                           ? std::max<std::size_t>(io.out.columns(), 2) - 1
+                           : usual_width;
   if (!x.servers) tell_not_started(x, settings, io);
   auto all = service::list_tools(tools, settings);
   if (!x.agent.empty()) {

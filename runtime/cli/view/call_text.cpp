@@ -173,7 +173,7 @@ bool is_search(std::string_view tool, std::string_view arguments) {
   // Else the status may be that of another command.
   const bool one = std::ranges::all_of(all | std::views::drop(1),
                                        &core::joined_command::piped);
-  const std::string_view last = all.empty() ? "" : all.back().text;
+  const auto last = all.empty() ? std::string{} : all.back().text;
   return one && (last.starts_with("grep ") || last.starts_with("rg "));
 }
 

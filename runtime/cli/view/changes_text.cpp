@@ -56,10 +56,14 @@ std::vector<changed_file> by_file(const session_changes& all,
                                   const std::vector<run_id>& but_of) {
   const auto wanted =
       only.empty() ? std::string{} : plain_path(std::string{only});
+  const bool moved =
+      std::ranges::adjacent_find(all.files, std::ranges::not_equal_to{},
+                                 &file_change::folder) != all.files.end();
   std::vector<changed_file> out;
   for (const auto& x : all.files) {
     if (std::ranges::find(but_of, x.run) != but_of.end()) continue;
-    auto path = plain_path(x.path);
+    const bool within = moved && !x.folder.empty() && !x.path.starts_with('/');
+    auto path = plain_path(within ? x.folder + "/" + x.path : x.path);
     if (!wanted.empty() && !is_called(path, wanted)) continue;
     auto known = std::ranges::find(out, path, &changed_file::path);
     if (known == out.end())

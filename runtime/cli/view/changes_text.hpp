@@ -20,7 +20,8 @@ struct changed_file {
   std::vector<const file_change*> calls{};
 };
 
-/// In the order of their first change. `only`: this file, by its path or the
+/// In the order of their first change; of a session that worked in several
+/// folders by their whole paths. `only`: this file, by its path or the
 /// end of it; empty: all. Without those of the runs `but_of`. They refer to
 /// `all`.
 std::vector<changed_file> by_file(const session_changes& all,

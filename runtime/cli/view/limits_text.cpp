@@ -9,7 +9,7 @@ std::string limits_text(const config::config& settings,
                         const std::string& agent,
                         const resume_options& choices) {
   const auto& of = settings.agents.at(agent);
-  return "[LIMITS] run: " +
+  return "[LIMITS] " +
          std::to_string(choices.max_steps.value_or(of.max_steps)) + " steps, " +
          std::to_string(of.max_calls_in_flight) + " calls at once, timeout " +
          (choices.timeout.count() == 0 ? "none"
