@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// No letter of a sentence decides anything.
+// No letter of a sentence decides anything, if its letters come within 0.3 s.
 #include "runtime/cli/terminal/answer_gate.hpp"
 
 #include "tests/support/catch.hpp"

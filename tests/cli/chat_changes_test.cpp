@@ -237,7 +237,8 @@ TEST_CASE("the changes of a folder's newest session are asked for by no name") {
   has(runs(here.folder.path(), {"sessions", "diff", "tea", "no.cpp"}),
       "no call of write or edit has changed no.cpp; the session changed made, "
       "old");
-  has(runs(sub, {"sessions", "diff"}), "has changed a file");
+  has(runs(sub, {"sessions", "diff"}),
+      "in session milk no call of write or edit has changed a file");
 }
 
 TEST_CASE("who decides is changed within a conversation, and seen") {

@@ -139,7 +139,10 @@ int show_changes(const sessions_command& x,
   for (const auto& file : files)
     for (const auto* one : file.calls) calls.push_back(*one);
   const int status = write_list(
-      calls, x.common, unchanged_text(x.file, by_file(*found, {}, undone)),
+      calls, x.common,
+      "in session " +
+          safe_line(short_id(session.runs.back().session.value), 200) + " " +
+          unchanged_text(x.file, by_file(*found, {}, undone)),
       [](const auto&) { return std::string{}; },
       [](const file_change& one) { return json_of(one); }, io);
   if (const auto more = others_text(found->others, session.calls);
