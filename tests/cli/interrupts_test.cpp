@@ -65,6 +65,16 @@ TEST_CASE("a second SIGTERM changes nothing") {
   CHECK(in_child([] { return told_of("Ctrl-C", {SIGINT, SIGTERM}); }) == 0);
 }
 
+TEST_CASE("a SIGTERM behind a Ctrl-C means the whole program") {
+  CHECK(in_child([] {
+          const interrupts x;
+          ::raise(SIGINT);
+          if (!x.asked_to_stop() || x.asked_to_leave()) return 1;
+          ::raise(SIGTERM);
+          return x.asked_to_leave() ? 0 : 2;
+        }) == 0);
+}
+
 TEST_CASE("a second Ctrl-C ends the process at once") {
   CHECK(in_child([] { return told_of("", {SIGINT, SIGINT}); }) == 130);
   CHECK(in_child([] { return told_of("", {SIGTERM, SIGINT}); }) == 130);

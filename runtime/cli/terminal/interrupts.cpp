@@ -18,6 +18,7 @@ namespace {
 
 // What a signal handler may touch: lock-free atomics and a pipe.
 std::atomic<int> first_signal{0};
+std::atomic<bool> has_to_leave{false};
 std::atomic<int> wake_fd{-1};
 std::atomic<bool> hangup_reloads{false};
 std::array<int, 2> wake_pipe{-1, -1};
@@ -45,6 +46,7 @@ const char* name_of(int signal) {
 extern "C" void riffle_on_signal(int signal) {
   if (signal == SIGPIPE) return;
   if (signal == SIGHUP && hangup_reloads) return wake('h');
+  if (signal != SIGINT) has_to_leave = true;
   int none = 0;
   if (first_signal.compare_exchange_strong(none, signal)) {
     wake('s');
@@ -58,6 +60,7 @@ extern "C" void riffle_on_signal(int signal) {
 
 interrupts::interrupts() {
   first_signal = 0;
+  has_to_leave = false;
   hangup_reloads = false;
   if (::pipe2(wake_pipe.data(), O_CLOEXEC) != 0) wake_pipe = {-1, -1};
   wake_fd = wake_pipe[1];
@@ -125,7 +128,7 @@ void interrupts::on_stop(std::function<void(const char*)> f) {
 bool interrupts::asked_to_stop() const noexcept { return first_signal != 0; }
 
 bool interrupts::asked_to_leave() const noexcept {
-  return asked_to_stop() && first_signal != SIGINT;
+  return has_to_leave;
 }
 
 }  // namespace riffle::cli

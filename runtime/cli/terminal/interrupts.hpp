@@ -9,7 +9,8 @@ namespace riffle::cli {
 
 /// Catches SIGINT, SIGTERM and SIGHUP while it lives; at most one object at a
 /// time. The first of them asks for an end (`on_stop`), a SIGINT after it ends
-/// the process at once with 130. A second SIGTERM or SIGHUP does nothing more.
+/// the process at once with 130. A second SIGTERM or SIGHUP does nothing more,
+/// but that behind a Ctrl-C the whole program is meant.
 /// A SIGHUP that was ignored before (nohup) stays so. SIGPIPE is caught and has
 /// no effect: writes report it. (Handlers, not SIG_IGN: child processes must
 /// not inherit an ignored signal.)
@@ -30,7 +31,7 @@ class interrupts {
   void on_reload(std::function<void()> f);
 
   [[nodiscard]] bool asked_to_stop() const noexcept;
-  /// Not by Ctrl-C, which may mean less than the whole program.
+  /// Not by Ctrl-C alone, which may mean less than the whole program.
   [[nodiscard]] bool asked_to_leave() const noexcept;
 
  private:
