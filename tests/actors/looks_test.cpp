@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Nobody is asked about a call that was not looked at, and no approval counts
 // that was not compared, however busy the process is.
+#include <algorithm>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "actors/tools/call_check.hpp"
 #include "runtime/base/digest.hpp"
 #include "tests/actors/approval_scene.hpp"
@@ -23,6 +30,14 @@ storage::proposal_record open_one(approval_scene& x) {
 
 std::size_t asked(const approval_scene& x) {
   return events_of(x.reader->lines, "approval_required").size();
+}
+
+/// Which calls of several, in the order of their questions.
+std::vector<int> numbers_asked(const approval_scene& x) {
+  std::vector<int> out;
+  for (const auto& one : events_of(x.reader->lines, "approval_required"))
+    out.push_back(one.at("data").at("arguments").at("n").get<int>());
+  return out;
 }
 
 }  // namespace
@@ -235,6 +250,60 @@ TEST_CASE("a run whose looks hang has few of them at a time") {
   x.cancel();
   x.run_out();
   x.check();
+}
+
+TEST_CASE("looks end in any order, questions come in the model's, 200 times") {
+  int out_of_order = 0;
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    CAPTURE(seed);
+    std::mt19937 random{seed};
+    approval_scene x;
+    x.run_looks = false;
+    x.first_looks = 2;  // at what the model wrote: one call, then the others
+    x.settings.by_name["look"].approval = "ask";
+    const int n = 2 + static_cast<int>(random() % 7);
+    std::string words;
+    std::vector<int> model;
+    for (int i = 0; i < n; ++i) {
+      words += model_calls(i, "look", {{"n", i}});
+      model.push_back(i);
+    }
+    x.play({words + model_stops("tool_calls")});
+    x.settle();
+    // One of them may take so long that the others are asked about before it.
+    const int hangs = random() % 4 == 0 ? static_cast<int>(random() % 2) : -1;
+    auto& jobs = x.looks->jobs;
+    REQUIRE(std::cmp_equal(jobs.size(), std::min(n, 4)));
+    std::optional<manual_executor::task> held;
+    if (hangs >= 0) {
+      held = std::move(jobs[static_cast<std::size_t>(hangs)]);
+      jobs.erase(jobs.begin() + hangs);
+      model.erase(model.begin() + hangs);
+      model.push_back(hangs);
+    }
+    int ended = 0;
+    for (; !jobs.empty(); ++ended) {
+      const auto next = static_cast<std::ptrdiff_t>(random() % jobs.size());
+      out_of_order += next > 0 ? 1 : 0;
+      std::rotate(jobs.begin(), jobs.begin() + next, jobs.begin() + next + 1);
+      x.looks->run_one();
+      x.settle();
+      const auto now = numbers_asked(x);
+      REQUIRE(std::cmp_less_equal(now.size(), ended + 1));
+      REQUIRE(std::equal(now.begin(), now.end(), model.begin()));
+    }
+    if (held) {
+      x.pass(11s);
+      CHECK(std::cmp_equal(numbers_asked(x).size(), n - 1));
+      held->work();
+      x.settle();
+    }
+    CHECK(numbers_asked(x) == model);
+    x.cancel();
+    x.run_out();
+    x.check();
+  }
+  CHECK(out_of_order > 200);
 }
 
 TEST_CASE("a tool that throws about a call costs that call alone") {
