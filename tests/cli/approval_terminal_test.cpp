@@ -85,8 +85,7 @@ TEST_CASE("a person sees the diff, says yes, and no with a reason") {
   CHECK(riffle.finish() == 0);
   CHECK(at.text_of("second.md").empty());
   const auto picture = picture_of(riffle);
-  CHECK(has_text(picture,
-                 "[TOOL] write ✗ denied: you said no: one file is enough\n"));
+  CHECK(has_text(picture, "write: second.md ✗ denied: you said no: one file "));
   CHECK(has_text(picture, "And: "));
   CHECK(has_text(picture.substr(picture.find("And: ")), "one file is enough"));
 }
@@ -251,6 +250,8 @@ TEST_CASE("another process decides while a question stands there") {
   CHECK(riffle.finish() == 0);
   CHECK(at.text_of("notes.md") == "one\n");
   CHECK(at.text_of("second.md") == "more\n");
+  CHECK(has_text(picture_of(riffle),
+                 "│ +two\n[TOOL] write: notes.md ✗ denied elsewhere: not now"));
 }
 
 TEST_CASE("what came of an answer is said before the next question") {
@@ -273,7 +274,8 @@ TEST_CASE("what came of an answer is said before the next question") {
   const auto asked = riffle.written().find("Writing notes.md");
   const auto other = riffle.written().find("Writing second.md");
   CHECK(asked < other);
-  CHECK(riffle.written().find("[TOOL] write ✗ denied: you said no") < other);
+  CHECK(riffle.written().find("[TOOL] write: notes.md ✗ denied: you said no") <
+        other);
   riffle.answer("y");
   CHECK(riffle.finish() == 0);
   CHECK(has_text(picture_of(riffle), "[TOOL] write: second.md"));

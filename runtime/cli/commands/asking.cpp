@@ -175,7 +175,7 @@ void watched_work::look_once(const taker& take) {
 void watched_work::go_on_above(const taker& take) {
   constexpr int most = 100;
   if (prompt_->erasure().empty()) return;
-  output_.cover([this] { return prompt_->erasure(); });
+  output_.cover([this] { return prompt_->give_way(); });
   if (typing_) output_.interject(typing_->take_answers());
   for (int i = 0; i < most && prompt_->busy() && take({}); ++i) continue;
   prompt_->uncovered(output_.uncover());

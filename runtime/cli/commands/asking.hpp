@@ -76,6 +76,10 @@ class watched_work {
 
   /// An event that is shown.
   void on(const event& x);
+  /// The same, before it is.
+  void before(const event& x) {
+    if (prompt_) prompt_->before(x);
+  }
   /// For about 100 ms.
   void look_once(const taker& take);
   void show_log() { output_.note(log_.take()); }

@@ -194,7 +194,8 @@ class shown_volley {
               io} {
     output_.read_outputs(
         [&rt = x.rt](const call_id& id) { return last_output(rt, id); });
-    output_.listen([this](const event& e) { work_.on(e); });
+    output_.listen([this](const event& e) { work_.on(e); },
+                   [this](const event& e) { work_.before(e); });
   }
   shown_volley(const shown_volley&) = delete;
   shown_volley& operator=(const shown_volley&) = delete;

@@ -129,11 +129,13 @@ class shown_run {
         stream_{x.of.events()} {
     output_.read_outputs(
         [&rt = x.rt](const call_id& id) { return last_output(rt, id); });
-    output_.listen([this](const event& e) {
-      work_.on(e);
-      if (const auto* made = std::get_if<events::proposal>(&e.body))
-        note(*made);
-    });
+    output_.listen(
+        [this](const event& e) {
+          work_.on(e);
+          if (const auto* made = std::get_if<events::proposal>(&e.body))
+            note(*made);
+        },
+        [this](const event& e) { work_.before(e); });
   }
   shown_run(const shown_run&) = delete;
   shown_run& operator=(const shown_run&) = delete;

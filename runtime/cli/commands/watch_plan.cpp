@@ -103,7 +103,8 @@ int watch_plan(watched_run x, const common_options& options, show_options show,
       show,
       signals,
       io};
-  output.listen([&work](const event& e) { work.on(e); });
+  output.listen([&work](const event& e) { work.on(e); },
+                [&work](const event& e) { work.before(e); });
   signals.on_stop(
       [handle = x.of](const char* by) { handle.cancel(stop_reason(by)); });
   plan_events logs{x.of};

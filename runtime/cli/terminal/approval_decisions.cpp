@@ -233,6 +233,16 @@ bool approval_prompt::is_answered(const storage::proposal_record& what) {
 
 // -- a question that goes -----------------------------------------------------
 
+/// What it shows is what was decided about, unless it is asked anew; where
+/// others have written since, it stood above their lines.
+void approval_prompt::before(const event& x) {
+  const auto* answered = std::get_if<events::approval_resolved>(&x.body);
+  if (answered == nullptr || !open_ || open_->id() != answered->proposal ||
+      is_plain() || is_asked_again(answered->reason))
+    return;
+  drawn_.empty() ? leave_picture() : void(picture_stays_ = true);
+}
+
 /// The question goes while a part of its answer is typed: that answers no other
 /// question, and a text is not lost.
 std::string approval_prompt::keep_part(events::proposal_outcome how,

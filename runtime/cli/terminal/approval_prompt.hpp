@@ -68,6 +68,9 @@ class approval_prompt {
 
   /// The events of the run, in order.
   void on(const event& x);
+  /// The same, before lines about it are written: what shows the call that is
+  /// decided about stays above them.
+  void before(const event& x);
 
   /// A question is open, or may be asked: not before the log says what came
   /// of the last one.
@@ -84,9 +87,11 @@ class approval_prompt {
   /// What removes the question that stands there, from a terminal of the size
   /// that it has now; empty: none does, or the terminal cannot do that.
   [[nodiscard]] std::string erasure() const;
+  /// The same for others, who write now.
+  std::string give_way();
   /// Writes it again; what was typed of an answer still counts.
   void show_again();
-  /// Others have written meanwhile; `erased`: and used `erasure` before.
+  /// Others have written meanwhile; `erased`: and used `give_way` before.
   void uncovered(bool erased);
 
   /// The process is stopped: the question goes, and comes back with it.
@@ -164,6 +169,7 @@ class approval_prompt {
                                        std::size_t columns) const;
   /// Takes the prompt away; what stands above it stays.
   void remove_prompt();
+  void leave_picture();
   void show_whole(const std::string& lines);
   void show_note(const std::string& lines);
   [[nodiscard]] std::size_t rows_of_picture() const;
@@ -211,6 +217,7 @@ class approval_prompt {
   std::vector<std::string> drawn_;       ///< rows, without colours
   std::size_t picture_rows_ = 0;         ///< the first of them
   bool has_picture_ = true;              ///< the next drawing shows it
+  bool picture_stays_ = false;           ///< only its prompt is erased
   std::string beside_;                   ///< as it was drawn …
   std::chrono::steady_clock::time_point beside_at_{};  ///< … and when
   std::string typed_;  ///< of a line that has not ended

@@ -151,7 +151,23 @@ std::string approval_prompt::erasure() const {
   // Other lines stand there: it is drawn again below them.
   const bool was_stopped = times_continued() != continued_;
   if (is_plain() || drawn_.empty() || was_stopped) return {};
-  return erasure_of(drawn_.size(), around_.screen().columns);
+  return erasure_of(drawn_.size() - (picture_stays_ ? picture_rows_ : 0),
+                    around_.screen().columns);
+}
+
+std::string approval_prompt::give_way() {
+  auto out = erasure();
+  drawn_.clear();
+  has_picture_ = true;
+  return out;
+}
+
+/// For good, without its prompt, which was erased with it.
+void approval_prompt::leave_picture() {
+  std::string rows;
+  for (const auto& row : open_->picture()) rows += row + "\n";
+  if (around_.shown) around_.shown(open_->about().proposal, open_->left_out());
+  around_.show(rows);
 }
 
 /// Erased and drawn in one piece, for one size.
@@ -167,15 +183,13 @@ void approval_prompt::show_again() {
 }
 
 void approval_prompt::uncovered(bool erased) {
-  if (erased) {
-    drawn_.clear();
-    has_picture_ = true;
-  }
   if (open_) {
     if (erased) show_again();
     return;
   }
-  remove_prompt();
+  if (!drawn_.empty()) around_.show(erasure());
+  drawn_.clear();
+  picture_stays_ = false;
   mode_.reset();
 }
 

@@ -33,6 +33,7 @@ void plan_output::on(const event_view& x, time_point now) {
   if (e->run == plan_) report_.on(*e);
   report_.count(*e);
   complete(*e);
+  announce(*e);
   write(view_.on(*e, now, size()));
   if (e->run == plan_) tell_end_of_output(*e);
   if (auto* asked = std::get_if<events::approval_required>(&e->body))

@@ -106,6 +106,7 @@ void run_output::on_line(std::string_view line, time_point now) {
     interject(tool_trace(x->run, *end, report_.title_of(end->id)));
   report_.on(*x);
   complete(*x);
+  announce(*x);
   write(view_.on(*x, now, columns()));
   tell(*x);
 }

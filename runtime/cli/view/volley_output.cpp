@@ -85,6 +85,7 @@ void volley_output::on_line(std::size_t task, std::string_view line) {
   report.on(*x);
   tasks_[task].stats.on(*x);
   complete(*x);
+  announce(*x);
   write(view_.on(task, *x, size()));
   if (const auto* done = std::get_if<events::approval_resolved>(&x->body))
     asked_.erase(done->proposal);

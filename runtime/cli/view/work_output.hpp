@@ -23,8 +23,12 @@ class work_output {
   work_output(const work_output&) = delete;
   work_output& operator=(const work_output&) = delete;
 
-  /// `f` is called with each event that is shown, behind it.
-  void listen(std::function<void(const event&)> f) { listener_ = std::move(f); }
+  /// `f` is called with each event that is shown, behind it; `before` it is.
+  void listen(std::function<void(const event&)> f,
+              std::function<void(const event&)> before = {}) {
+    listener_ = std::move(f);
+    before_ = std::move(before);
+  }
 
   /// Gives the end of what a call put out: of what was long, events have a part
   /// alone.
@@ -113,6 +117,10 @@ class work_output {
   void tell(const event& x) {
     if (listener_) listener_(x);
   }
+  /// It is shown next.
+  void announce(const event& x) {
+    if (before_) before_(x);
+  }
 
   fd_writer& out_;
   fd_writer& err_;
@@ -121,6 +129,7 @@ class work_output {
   const std::unique_ptr<work_view> view_;
   const unread unread_;
   std::function<void(const event&)> listener_;
+  std::function<void(const event&)> before_;
   std::function<std::string(const call_id&)> end_of_output_;
   std::function<std::string()> erasure_;  ///< empty: no question is open
   bool uncovered_ = false;
