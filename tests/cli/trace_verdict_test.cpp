@@ -220,7 +220,7 @@ TEST_CASE("what its question has shown stands below it no second time") {
     on(wanted);
     on.traces.stands_asked(wanted.proposal, {});
     on.traces.decided_here(wanted.proposal);
-    CHECK(on(resolved) == "[TOOL] write ✗ denied: you said no\n");
+    CHECK(on(resolved) == "[TOOL] write: a ✗ denied: you said no\n");
     CHECK(on(call).empty());
     CHECK(on(result).empty());
   }

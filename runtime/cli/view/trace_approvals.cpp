@@ -54,7 +54,7 @@ std::string trace_writer::on(const events::approval_resolved& x, wall_time) {
   const auto rest =
       seen && verbose() ? left_out_text(stood.mapped()) : std::string{};
   if (!approved)
-    return denial(x, about ? &about.mapped() : nullptr, seen, here) + rest;
+    return denial(x, about ? &about.mapped() : nullptr, here) + rest;
   // The person knows, and what comes of it follows.
   if (here && (!verbose() || (seen && x.arguments.empty()))) return rest;
   // Who approves all of them wants no word about each.
@@ -75,8 +75,7 @@ std::string trace_writer::on(const events::approval_resolved& x, wall_time) {
 
 /// In the words of the end of a call: it has no other line then.
 std::string trace_writer::denial(const events::approval_resolved& x,
-                                 const asked_call* about, bool seen,
-                                 bool here) {
+                                 const asked_call* about, bool here) {
   if (x.how == events::proposal_outcome::cancelled) {
     // The question that takes its place says why.
     const bool again = x.reason == stale_reason || x.reason == unseen_reason;
@@ -100,9 +99,7 @@ std::string trace_writer::denial(const events::approval_resolved& x,
   call.tool = about->tool;
   call.title = about->title;
   call.arguments = about->arguments;
-  const auto label =
-      seen ? safe_line(call.tool, 64) : spelled(words_of(call).on({}));
-  out += end_line(label, rest, {}, true);
+  out += end_line(spelled(words_of(call).on({})), rest, {}, true);
   if (x.how != events::proposal_outcome::cancelled) return out;
   // It is told by what takes its place, if that comes.
   wanted_ = std::move(out);

@@ -85,7 +85,7 @@ class trace_writer {
   };
   std::string still_wanted();
   std::string denial(const events::approval_resolved& x,
-                     const asked_call* about, bool seen, bool here);
+                     const asked_call* about, bool here);
   [[nodiscard]] std::string call_line(std::string_view tool,
                                       std::string_view arguments) const;
   [[nodiscard]] std::string end_line(const std::string& label,
