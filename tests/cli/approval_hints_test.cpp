@@ -33,11 +33,21 @@ TEST_CASE("it is said why a command has no pattern") {
     x.on_line("a");
     return x.prompt();
   };
-  CHECK_THAT(
-      scopes("cd docs && make test"),
-      Contains("  (no pattern: there is more than plain words in it)\n"));
-  CHECK_THAT(scopes("rm x"),
-             Contains("  (no pattern: what follows rm can mean anything)\n"));
+  const auto says = [&](const std::string& command, const std::string& why) {
+    CAPTURE(command);
+    CHECK_THAT(scopes(command), Contains("  (no pattern: " + why + ")\n"));
+  };
+  says("make test > log", "there is more than plain words in it");
+  says("rm x", "what follows rm can mean anything");
+  says("grep 'a b' c", "what stands in quotes behind grep can mean anything");
+  says("rm 'a b'", "what follows rm can mean anything");
+  // Of several commands that one which has none.
+  says("rm -rf x && git status --short", "what follows rm can mean anything");
+  says("git status --short; curl a.org | head",
+       "what follows curl can mean anything");
+  says("./dev test && git status", "./dev has one alone, not beside others");
+  says("cd docs && make test", "make is about another folder there");
+  says("cat a | make test", "make reads what comes from anywhere");
   CHECK_THAT(scopes("make test", "make *"),
              Contains("  p  any `make` with plain words\n") &&
                  !Contains("no pattern"));

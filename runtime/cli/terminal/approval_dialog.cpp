@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "actors/core/always_scope.hpp"
-#include "actors/core/plain_command.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
@@ -108,11 +107,7 @@ std::string approval_dialog::command() const {
 std::string approval_dialog::why_no_pattern() const {
   const auto line = command();
   if (line.empty() || edited_ || line == about_.pattern) return {};
-  const auto plain = core::plain_command(line);
-  if (!plain) return "  (no pattern: there is more than plain words in it)\n";
-  return "  (no pattern: what follows " +
-         safe_line(plain->substr(0, plain->find(' ')), 40) +
-         " can mean anything)\n";
+  return "  (no pattern: " + cli::why_no_pattern(line) + ")\n";
 }
 
 std::string approval_dialog::pattern_words() const {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "messages/time.hpp"
 #include "runtime/service/proposals.hpp"
@@ -30,6 +31,10 @@ std::string always_text(const storage::proposal_state& x);
 /// The same of what was chosen at a question.
 std::string always_text(const std::string& tool, const std::string& pattern,
                         always_scope scope, bool kept);
+
+/// Why a command has none, of several that one of them which has none: "what
+/// follows rm can mean anything".
+std::string why_no_pattern(std::string_view command);
 
 /// A line about what was approved once and for all.
 std::string grant_text(const storage::grant_record& x, wall_time now);
