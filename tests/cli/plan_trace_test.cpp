@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What traces say of plans.
 #include "runtime/cli/view/trace_writer.hpp"
+#include "tests/cli/told_run.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace riffle;
@@ -92,4 +93,29 @@ TEST_CASE("of a long plan the steps that are over give way") {
       text.starts_with("[PLAN] 10 of 40 done\n    … 10 before\n"
                        "    · s11\n"));
   CHECK(text.ends_with("    · s26\n    … 14 more\n"));
+}
+
+TEST_CASE("why a plan was not changed is told without its tool, and advice") {
+  told_run on;
+  const auto says = [&](const std::string& why) {
+    auto call = made_call("manage_plan", R"({"action":"complete","id":1})");
+    call.title = "Updating the plan";
+    on(call);
+    auto end = its_end(outcome::failed, 0);
+    end.tool = call.tool;
+    end.err = error{errc::invalid_arguments,
+                    "manage_plan",
+                    "manage_plan: " + why,
+                    false,
+                    {}};
+    return on(end);
+  };
+  CHECK(says("there is no step 1; there is no plan yet; `create` makes one") ==
+        "[TOOL] manage_plan: Updating the plan ✗ there is no step 1; there is "
+        "no plan yet — 0.0s\n");
+  CHECK(says("there is no step 7; the plan has the steps 1, 2") ==
+        "[TOOL] manage_plan: Updating the plan ✗ there is no step 7 — 0.0s\n");
+  CHECK(says("a step needs a title; say what is to be done") ==
+        "[TOOL] manage_plan: Updating the plan ✗ a step needs a title — "
+        "0.0s\n");
 }

@@ -38,7 +38,13 @@ constexpr std::array advice = {"; read ",
                                "; ask for it again",
                                "; raise ",
                                "; there are: ",
-                               "; it is an RE2 "};
+                               "; it is an RE2 ",
+                               "; `create` makes ",
+                               "; the plan has the steps ",
+                               "; say "};
+
+/// Its line begins with that.
+constexpr std::string_view of_plan = "manage_plan: ";
 
 /// Of `edit`, whose arguments nobody sees.
 std::string edit_text(std::string_view message) {
@@ -135,6 +141,7 @@ std::string mistakes_text(std::string_view all) {
 
 std::string without_advice(std::string_view message) {
   if (auto text = edit_text(message); !text.empty()) return text;
+  if (message.starts_with(of_plan)) message.remove_prefix(of_plan.size());
   auto end = message.size();
   for (const std::string_view begin : advice)
     end = std::min(end, message.find(begin));
