@@ -95,3 +95,31 @@ TEST_CASE("a write of what is there already asks nobody") {
   CHECK(riffle.written().find("[?] > ") == std::string::npos);
   CHECK(std::filesystem::last_write_time(x.folder.path() / "made") == before);
 }
+
+TEST_CASE("a Space at a question is no text, and no answer") {
+  if (!has_terminals()) return skip(no_terminals);
+  const place x{true};
+  x.folder.write("go", "");
+  terminal_program riffle{x.folder.path(), {"chat", "--no-color"}, 110};
+  REQUIRE(riffle.read_next("/help shows"));
+  riffle.type("begin\r");
+  REQUIRE(riffle.read_next("[?] > "));
+  riffle.answer(" ");
+  REQUIRE(riffle.read_next("[?]: wait half a second"));
+  SECTION("silence makes keys answers again") {
+    REQUIRE(riffle.read_next("[?] > "));
+    CHECK(riffle.written().find("Tab first") == std::string::npos);
+    CHECK_FALSE(x.is_made());
+    riffle.answer("y");
+    REQUIRE(riffle.read_next("You said: begin"));
+    CHECK(x.is_made());
+  }
+  SECTION("within a text it is a part of it") {
+    riffle.type("k");
+    REQUIRE(riffle.read_next("Tab first"));
+    riffle.type(" ");
+    riffle.type("k");
+    REQUIRE(riffle.read_next("k k"));
+    CHECK_FALSE(x.is_made());
+  }
+}

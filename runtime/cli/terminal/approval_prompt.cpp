@@ -32,6 +32,12 @@ bool is_answer(const key& x) {
   return x.what == key_kind::text && is_answer_key(x.text);
 }
 
+/// Alone in the input line it would make one that looks empty, and keeps keys
+/// from the question.
+bool is_blank(const key& x) {
+  return x.what == key_kind::text && x.text == " ";
+}
+
 }  // namespace
 
 std::optional<unique_fd> open_keyboard(bool stdin_is_task) {
@@ -298,6 +304,8 @@ void approval_prompt::on_key(const key& x, bool alone) {
   if (around_.typing == nullptr) return;
   // Nobody waits for letters that a text begins with: it goes on at once.
   forget_early(now);
+  const bool begins = alone && early_.empty() && !has_draft();
+  if (begins && is_blank(x) && !gate_.away()) return;
   const bool answers_too_early = alone && !has_draft() && !gate_.away() &&
                                  is_answer(x) &&
                                  (early_.empty() || early_.back() == x);
@@ -328,7 +336,8 @@ void approval_prompt::on_answer(const key& x) {
   if (!step.unknown) note_.clear();
   if (x.what == key_kind::text && !step.unknown) return act(step);
   gate_.not_an_answer(std::chrono::steady_clock::now());
-  if (around_.typing != nullptr) around_.typing->take({x});
+  if (around_.typing != nullptr && (!is_blank(x) || has_draft()))
+    around_.typing->take({x});
 }
 
 void approval_prompt::on_reason(const key& x) {
