@@ -47,6 +47,21 @@ TEST_CASE("a command stands there once, whole, wrapped at words") {
              "│ make"});
 }
 
+TEST_CASE("lines that only get other ends are not replaced by themselves") {
+  events::approval_required x;
+  x.tool = "write";
+  x.title = "Writing notes.md";
+  x.reason = "`write` changes something";
+  x.arguments = R"({"content":"l1\r\n","path":"notes.md"})";
+  x.preview = "--- a/notes.md\n+++ b/notes.md\n@@ -1 +1 @@\n-l1\n+l1\r\n";
+  CHECK(pictured(x, 80) == rows{"[APPROVAL] write: Writing notes.md",
+                                "│ line ends: LF → CRLF", "│ @@ -1 +1 @@",
+                                "│ -l1", "│ +l1\\x0d"});
+  CHECK(approval_picture(x, false,
+                         {.columns = 80, .rows = 24, .ascii = true})[1] ==
+        "| line ends: LF -> CRLF");
+}
+
 TEST_CASE("what a preview does not show stands beside it") {
   auto x = a_command("make");
   x.arguments = R"({"command":"make","timeout_ms":5000})";

@@ -84,3 +84,47 @@ TEST_CASE("a part is set off in each row that it reaches") {
         "-\x1b[7ma\x1b[27mbcd\x1b[7mef\x1b[27m\x1b[0m");
   CHECK(painted_piece("-x", 0, {}, "") == "-x\x1b[0m");
 }
+
+TEST_CASE("a diff whose lines end in two ways says which end in a CR") {
+  const std::string head = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n";
+  const std::string becomes = head + "-l1\n-l2\n+l1\r\n+l2\r\n";
+  CHECK(with_line_ends(becomes) == head + "-l1\n-l2\n+l1\\x0d\n+l2\\x0d\n");
+  CHECK(changed_line_ends(becomes) == "LF → CRLF");
+  const std::string back = head + "-l1\r\n-l2\r\n+l1\n+l2\n";
+  CHECK(with_line_ends(back) == head + "-l1\\x0d\n-l2\\x0d\n+l1\n+l2\n");
+  CHECK(changed_line_ends(back) == "CRLF → LF");
+  // A line of the other kind among those of a file.
+  const std::string one = head + " l1\r\n-l2\r\n+l2\n";
+  CHECK(with_line_ends(one) == head + " l1\\x0d\n-l2\\x0d\n+l2\n");
+  CHECK(changed_line_ends(one).empty());
+}
+
+TEST_CASE("a file whose lines all end in CRLF is no noise") {
+  const std::string head = "@@ -1,2 +1,2 @@\n";
+  const std::string edited = head + " l1\r\n-l2\r\n+l3\r\n";
+  CHECK(with_line_ends(edited) == head + " l1\n-l2\n+l3\n");
+  CHECK(changed_line_ends(edited).empty());
+  CHECK(changed_line_ends(head + "-l1\r\n+l2\r\n").empty());
+  // What is said of lines that have no room is none of them.
+  const std::string cut = edited + "[... not shown: +9 -9 lines]\n";
+  CHECK(with_line_ends(cut) ==
+        head + " l1\n-l2\n+l3\n[... not shown: +9 -9 lines]\n");
+  CHECK(changed_line_ends(head + "-a\n+a\r\n[... not shown: +9 -9 lines]\n")
+            .empty());
+}
+
+TEST_CASE("the last line may have no end, and a new file has one kind") {
+  const std::string none = "\\ No newline at end of file\n";
+  const std::string last =
+      "@@ -1,2 +1,2 @@\n-l1\n-l2\n" + none + "+l1\r\n+l2\n" + none;
+  CHECK(with_line_ends(last) ==
+        "@@ -1,2 +1,2 @@\n-l1\n-l2\n" + none + "+l1\\x0d\n+l2\n" + none);
+  // A CR that ends no line is none of its end.
+  CHECK(with_line_ends("@@ -0,0 +1 @@\n+l1\r\n" + none) ==
+        "@@ -0,0 +1 @@\n+l1\\x0d\n" + none);
+  const std::string made = "--- /dev/null\n+++ b/x\n@@ -0,0 +1,2 @@\n";
+  CHECK(changed_line_ends(made + "+l1\r\n+l2\r\n") == "CRLF");
+  CHECK(changed_line_ends(made + "+l1\n+l2\n").empty());
+  CHECK(with_line_ends("no diff\r\n") == "no diff\r\n");
+  CHECK(changed_line_ends("no diff\r\n").empty());
+}

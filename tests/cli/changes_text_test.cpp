@@ -47,3 +47,11 @@ TEST_CASE("files of a session that worked in several folders have both names") {
   CHECK(by_file(all, "a.txt").size() == 2);
   CHECK(by_file(all, "other/a.txt").size() == 1);
 }
+
+TEST_CASE("a change of line ends can be read, and a file of CRLF as well") {
+  const std::string place = "@@ -1 +1 @@\n";
+  CHECK(change_text("a", place + "-one\n+one\r\n", {}) ==
+        "a  +1 -1\n" + place + "-one\n+one\\x0d\n");
+  CHECK(change_text("a", place + "-one\r\n+two\r\n", {}) ==
+        "a  +1 -1\n" + place + "-one\n+two\n");
+}

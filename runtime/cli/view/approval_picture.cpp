@@ -323,13 +323,25 @@ struct drawn_picture {
   std::string left_out;
 };
 
+/// Or nothing.
+std::string line_ends_row(std::string_view preview,
+                          const picture_options& options) {
+  constexpr std::string_view arrow = "→";
+  auto ends = changed_line_ends(preview);
+  if (const auto at = ends.find(arrow); options.ascii && at != ends.npos)
+    ends.replace(at, arrow.size(), "->");
+  return ends.empty() ? ends : "line ends: " + ends;
+}
+
 drawn_picture draw(const events::approval_required& x, bool edited,
                    const picture_options& options) {
-  const auto preview = exact_text(x.preview);
+  const auto preview = exact_text(with_line_ends(x.preview));
   const auto body = without_names(preview);
   canvas out{options, body.is_diff, x.tool == "bash"};
   out.head(sentence(x, body.of_new_file, edited, options.others));
   out.body(exact_text(members_of(x, preview.empty())), false);
+  if (const auto ends = line_ends_row(x.preview, options); !ends.empty())
+    out.body(ends, false);
   out.body(body.lines, true);
   auto rows = out.finish();
   return {std::move(rows), out.left_out()};

@@ -122,6 +122,85 @@ std::pair<changed_parts, changed_parts> changed_in(std::string_view before,
 
 }  // namespace
 
+namespace {
+
+bool is_diff(std::string_view x) {
+  return x.starts_with("@@ ") ||
+         (x.starts_with("--- ") && x.find("\n@@ ") != x.npos);
+}
+
+/// Calls `f(line, is_of_file, ends)` for each line; `is_of_file`: it is one of
+/// the file behind its mark, not a name or a place; `ends`: it has an end
+/// there.
+template <class F>
+void for_each_diff_line(std::string_view text, F f) {
+  bool within = false;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    const auto line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const bool place = line.starts_with("@@ ");
+    within = within || place;
+    f(line, within && !place && !line.starts_with('\\'),
+      !text.starts_with('\\'));
+  }
+}
+
+/// How lines end that a diff takes away, adds, and shows around.
+struct line_ends {
+  struct side {
+    bool lf = false;
+    bool crlf = false;
+  };
+  side gone, added, around;
+  bool whole = true;  ///< nothing else stands there
+
+  explicit line_ends(std::string_view diff) {
+    for_each_diff_line(
+        diff, [&](std::string_view line, bool is_of_file, bool ends) {
+          if (!is_of_file) return;
+          const bool minus = line.starts_with('-');
+          const bool plus = line.starts_with('+');
+          whole = whole && (minus || plus);
+          auto& x = minus ? gone : plus ? added : around;
+          const bool known = minus || plus || line.starts_with(' ');
+          if (known && ends) (line.ends_with('\r') ? x.crlf : x.lf) = true;
+        });
+  }
+  [[nodiscard]] bool differ() const {
+    return (gone.lf || added.lf || around.lf) &&
+           (gone.crlf || added.crlf || around.crlf);
+  }
+};
+
+}  // namespace
+
+std::string with_line_ends(std::string_view diff) {
+  if (!is_diff(diff)) return std::string{diff};
+  const bool differ = line_ends{diff}.differ();
+  std::string out;
+  out.reserve(diff.size());
+  for_each_diff_line(diff,
+                     [&](std::string_view line, bool is_of_file, bool ends) {
+                       const bool cr = line.ends_with('\r');
+                       out.append(line.substr(0, line.size() - (cr ? 1 : 0)));
+                       if (cr && (differ || !is_of_file || !ends))
+                         out += "\\x0d";
+                       out += '\n';
+                     });
+  return out;
+}
+
+std::string changed_line_ends(std::string_view diff) {
+  if (!is_diff(diff)) return {};
+  const line_ends x{diff};
+  if (!x.whole || x.added.lf == x.added.crlf || (x.gone.lf && x.gone.crlf))
+    return {};
+  if (!x.gone.lf && !x.gone.crlf) return x.added.crlf ? "CRLF" : "";
+  if (x.gone.crlf == x.added.crlf) return {};
+  return x.added.crlf ? "LF → CRLF" : "CRLF → LF";
+}
+
 std::vector<changed_parts> changed_words(
     const std::vector<std::string>& lines) {
   std::vector<changed_parts> out(lines.size());

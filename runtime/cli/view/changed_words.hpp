@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What changed inside of the lines of a diff. Pure.
+// What changed inside of the lines of a diff, and at their ends. Pure.
 
 #include <cstddef>
 #include <string>
@@ -30,5 +30,14 @@ std::vector<changed_parts> changed_words(const std::vector<std::string>& lines);
 /// around it and what changed set off.
 std::string painted_piece(std::string_view piece, std::size_t from,
                           const changed_parts& parts, std::string_view paint);
+
+/// A unified diff as people read it: a CR at the end of a line is \x0d where
+/// not all of its lines end so, and else it is left out. Any other text is as
+/// it was.
+std::string with_line_ends(std::string_view diff);
+
+/// "LF → CRLF" where a diff changes the ends of all lines, "CRLF" of a new
+/// file; else empty.
+std::string changed_line_ends(std::string_view diff);
 
 }  // namespace riffle::cli

@@ -10,6 +10,7 @@
 #include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/cli/terminal/wrap_lines.hpp"
 #include "runtime/cli/view/call_text.hpp"
+#include "runtime/cli/view/changed_words.hpp"
 #include "runtime/cli/view/diff_lines.hpp"
 
 namespace riffle::cli {
@@ -75,7 +76,7 @@ std::vector<changed_file> by_file(const session_changes& all,
 
 std::string colored_diff(std::string_view diff, const diff_look& look) {
   std::string out;
-  for_each_line(diff, [&](std::string_view line) {
+  for_each_line(with_line_ends(diff), [&](std::string_view line) {
     const auto paint = look.color ? paint_of(line) : std::string_view{};
     for (const auto& row : exact_rows(safe_text(line), look.columns))
       out.append(paint).append(row).append(paint.empty() ? "\n" : "\x1b[0m\n");

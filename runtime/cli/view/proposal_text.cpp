@@ -10,6 +10,7 @@
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/wrap_lines.hpp"
 #include "runtime/cli/view/call_text.hpp"
+#include "runtime/cli/view/changed_words.hpp"
 #include "runtime/cli/view/diff_lines.hpp"
 #include "runtime/cli/view/json_text.hpp"
 #include "runtime/cli/view/session_text.hpp"
@@ -96,7 +97,10 @@ std::string whole_text(const service::proposal_view& view, wall_time now,
   std::string out = safe_line(x.what.id.value, 64) + "  " +
                     service::status_of(view, now) + "  " + about(x, 500) + "\n";
   if (is_call(x)) append_lines(out, readable_json(x.what.arguments), columns);
-  append_lines(out, is_call(x) ? x.what.preview : x.what.summary, columns);
+  append_member(out, "line ends: ", changed_line_ends(x.what.preview));
+  append_lines(out,
+               is_call(x) ? with_line_ends(x.what.preview) : x.what.summary,
+               columns);
   append_member(out, "reason:   ", safe_line(x.what.reason, 500));
   append_member(out, "session:  ", safe_line(x.what.session.value, 128));
   append_member(out, "folder:   ", safe_line(x.what.folder, 500));

@@ -9,6 +9,7 @@
 
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
+#include "runtime/cli/view/changed_words.hpp"
 #include "runtime/cli/view/diff_lines.hpp"
 #include "runtime/cli/view/people_text.hpp"
 #include "runtime/cli/view/trace_writer.hpp"
@@ -105,7 +106,8 @@ std::string trace_writer::written(const open_call& call,
                                   const events::tool_result& x) const {
   const auto diff = result_diff(x.metadata);
   if (diff.empty()) return output_text(call, x);
-  return call.seen ? std::string{} : painted(indented(diff, {}));
+  return call.seen ? std::string{}
+                   : painted(indented(with_line_ends(diff), {}));
 }
 
 /// Below the end of a command, without being asked: why it failed, and what it
