@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What was typed, kept for later conversations.
+#include "runtime/cli/commands/history_file.hpp"
+
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -78,4 +81,58 @@ TEST_CASE("of what was typed the newest lines are kept") {
   REQUIRE(kept.size() == 1001);
   CHECK(kept.front() == "\"n201\"");
   CHECK(kept.back() == "\"last\"");
+}
+
+TEST_CASE("a long text is kept as a short one is") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const place here;
+  const lines chat{"chat", "--no-color"};
+  std::string paste = "\x1b[200~";
+  for (int i = 0; i < 400; ++i)
+    paste += "a line of the log that somebody wants to hear of, too\r";
+  paste += "\x1b[201~";
+  {
+    terminal_program at{here.folder.path(), chat, 110};
+    REQUIRE(at.read_next("\x1b[?2004h"));
+    for (std::size_t i = 0; i < paste.size(); i += 1000)
+      at.type(paste.substr(i, 1000));
+    at.type("why?\r");
+    REQUIRE(at.read_next("> [pasted text, 400 lines]why?"));
+    REQUIRE(at.read_next("\x1b[?2004h"));
+    at.type("\x1b[A");
+    CHECK(at.read_next("> [pasted text, 400 lines]why?"));
+    at.type("\x03");
+    CHECK(leave(at) == 0);
+  }
+  const auto kept = here.kept();
+  REQUIRE(kept.size() == 1);
+  CHECK(kept.front().size() > 21'000);
+  CHECK(kept.front().ends_with("to hear of, too\\nwhy?\""));
+  terminal_program later{here.folder.path(), chat, 110};
+  REQUIRE(later.read_next("\x1b[?2004h"));
+  later.type("\x1b[A");
+  CHECK(later.read_next("> [pasted text, 401 lines]"));
+  later.type("\x03");
+  CHECK(leave(later) == 0);
+}
+
+TEST_CASE("the file of what was typed has a bound while a program works") {
+  const riffle::testing::temp_folder folder;
+  const auto file = folder.path() / "history";
+  riffle::cli::history_file history{file};
+  auto editor = riffle::cli::line_editor::with_pieces();
+  history.load(editor);
+  constexpr std::size_t longest = 1u << 20;
+  for (char c = 'a'; c <= 'z'; ++c) {
+    editor.remember(std::string(longest, c));
+    history.add_typed(editor);
+  }
+  CHECK(std::filesystem::file_size(file) <=
+        2 * riffle::cli::line_editor::most_kept);
+  auto later = riffle::cli::line_editor::with_pieces();
+  riffle::cli::history_file{file}.load(later);
+  CHECK(later.history().back() == std::string(longest, 'z'));
+  CHECK(std::filesystem::file_size(file) <=
+        riffle::cli::line_editor::most_kept);
 }

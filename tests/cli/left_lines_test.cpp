@@ -58,6 +58,20 @@ TEST_CASE("what was sent meanwhile, or waits in a program that lives, is not") {
   CHECK(std::filesystem::exists(file));  // the other's
 }
 
+TEST_CASE("a long text that waited is told of, too; of too many the oldest go") {
+  const temp_folder folder;
+  const auto file = folder.path() / "queued";
+  left_lines before{file, dead_process()};
+  before.waiting("s1", {std::string(17'000, 'a')});
+  const left_lines after{file, ::getpid()};
+  CHECK(after.take("s1") == texts{std::string(17'000, 'a')});
+  const std::string a(3u << 20, 'a');
+  const std::string b(3u << 20, 'b');
+  const std::string c(3u << 20, 'c');
+  before.waiting("s1", {a, b, c});
+  CHECK(after.take("s1") == texts{b, c});
+}
+
 TEST_CASE("a queue that nothing can be read of says nothing") {
   const temp_folder folder;
   folder.write("queued", "no json\n{}\n[1,2,3]\n[\"s1\",1]\n");

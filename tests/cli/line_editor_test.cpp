@@ -166,6 +166,29 @@ TEST_CASE("a backslash at the end goes on in a new line") {
   CHECK(x.take() == "a\nb");
 }
 
+TEST_CASE("a long text is in the history, however long it is") {
+  auto x = line_editor::with_pieces();
+  const std::string lines(17'000, 'a');
+  type(x, lines);
+  type(x, " why?");
+  CHECK(x.take() == lines + " why?");
+  CHECK(x.history() == std::deque<std::string>{lines + " why?"});
+  SECTION("of a conversation before, too, where it is one piece") {
+    auto later = line_editor::with_pieces();
+    later.remember(lines + " why?");
+    press(later, key_kind::up);
+    CHECK(later.shown(later.text()) == "[pasted text, 17 KB]");
+    CHECK(later.take() == lines + " why?");
+    CHECK(later.history().size() == 1);
+  }
+  SECTION("where all of it is too much the oldest go") {
+    x.remember("short");
+    for (char c = 'a'; c < 'e'; ++c) x.remember(std::string(3u << 20, c));
+    REQUIRE(x.history().size() == 2);
+    CHECK(x.history().back() == std::string(3u << 20, 'd'));
+  }
+}
+
 TEST_CASE("the history comes and goes, and what was begun stays") {
   line_editor x;
   for (const auto* text : {"one", "two", "two", " "}) {

@@ -3,25 +3,18 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <deque>
-#include <fcntl.h>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <unistd.h>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
-#include "runtime/base/file_lock.hpp"
-#include "runtime/base/unique_fd.hpp"
-#include "runtime/base/write_all.hpp"
 #include "runtime/cli/commands/chat_completion.hpp"
 #include "runtime/cli/commands/chat_offers.hpp"
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/commands/conversation.hpp"
 #include "runtime/cli/commands/find_session.hpp"
+#include "runtime/cli/commands/history_file.hpp"
 #include "runtime/cli/commands/init.hpp"
 #include "runtime/cli/commands/left_lines.hpp"
 #include "runtime/cli/commands/requests.hpp"
@@ -39,104 +32,6 @@
 namespace riffle::cli {
 
 namespace {
-
-/// How many stand behind the others; as many may be gone at the front.
-std::size_t added(const std::deque<std::string>& before,
-                  const std::deque<std::string>& now) {
-  std::size_t n = now.size() - std::min(now.size(), before.size());
-  const auto is_old = [&](std::size_t kept) {
-    return std::equal(now.begin(), now.end() - (now.size() - kept),
-                      before.end() - kept, before.end());
-  };
-  while (n < now.size() && !is_old(now.size() - n)) ++n;
-  return n;
-}
-
-/// What was typed in other conversations: a JSON text a line, the user's own.
-/// All that are open add to it, and none takes away what another one has added.
-class history_file {
- public:
-  explicit history_file(const config::config& settings) {
-    if (const auto folder = config::data_folder(settings.runtime))
-      file_ = *folder / "history";
-  }
-
-  [[nodiscard]] std::filesystem::path beside(const char* name) const {
-    return file_.empty() ? file_ : file_.parent_path() / name;
-  }
-
-  void load(line_editor& editor) {
-    if (std::error_code none; !std::filesystem::exists(file_, none)) return;
-    const auto mine = open_locked();
-    std::ifstream in{file_};
-    std::deque<std::string> lines;
-    std::size_t read = 0;
-    for (std::string line; std::getline(in, line); ++read) {
-      lines.push_back(std::move(line));
-      if (lines.size() > line_editor::most_entries) lines.pop_front();
-    }
-    for (const auto& line : lines) {
-      const auto x = nlohmann::json::parse(line, nullptr, false);
-      if (x.is_string()) editor.remember(x.get<std::string>());
-    }
-    known_ = editor.history();
-    if (mine.locked && read > lines.size()) trim(lines);
-  }
-
-  /// What was typed since it was called last, before something can end this
-  /// program.
-  void add_typed(const line_editor& editor) {
-    auto all = editor.history();
-    const auto n = added(known_, all);
-    if (n == 0) return;
-    std::string lines;
-    for (auto i = all.size() - n; i < all.size(); ++i)
-      lines += nlohmann::json(all[i]).dump(
-                   -1, ' ', false, nlohmann::json::error_handler_t::replace) +
-               "\n";
-    known_ = std::move(all);
-    // In one piece: others may add to it, too.
-    if (const auto out = open_locked(); out.at.get() >= 0)
-      write_all(out.at.get(), lines);
-  }
-
- private:
-  struct open_file {
-    unique_fd at{};
-    bool locked = false;
-  };
-
-  /// The file, open at its end; others wait, as long as this takes them. Who
-  /// holds it for longer does not do what this program does.
-  [[nodiscard]] open_file open_locked() const {
-    const auto deadline =
-        std::chrono::steady_clock::now() + std::chrono::milliseconds{200};
-    for (;;) {
-      unique_fd out{::open(file_.c_str(),
-                           O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)};
-      if (out.get() < 0) return {};
-      const bool mine = lock_until(out, lock_kind::exclusive, deadline);
-      if (!mine || leads_to(file_, out)) return {std::move(out), mine};
-    }
-  }
-
-  /// While it is locked: the newest lines alone take its place.
-  void trim(const std::deque<std::string>& lines) const {
-    using enum std::filesystem::perms;
-    std::error_code problem;
-    const auto fresh = file_.string() + ".new";
-    {
-      std::ofstream out{fresh, std::ios::trunc};
-      std::filesystem::permissions(fresh, owner_read | owner_write, problem);
-      for (const auto& x : lines) out << x << '\n';
-      if (!out.flush()) return;
-    }
-    std::filesystem::rename(fresh, file_, problem);
-  }
-
-  std::filesystem::path file_;
-  std::deque<std::string> known_;  ///< what the file has of the editor
-};
 
 std::string this_place() {
   std::error_code gone;
@@ -301,7 +196,8 @@ int execute(const chat_command& x, console& io) {
     return report(chosen.error(), io);
   choose_log_level(options.common.level, *settings);
 
-  history_file history{*settings};
+  const auto folder = config::data_folder(settings->runtime);
+  history_file history{folder ? *folder / "history" : std::filesystem::path{}};
   history.load(prompt.editor());
   conversation talk{options, named, std::move(*settings), prompt, io};
   complete_from(talk, prompt, io);

@@ -16,9 +16,10 @@ namespace riffle::cli {
 
 namespace {
 
-/// Of all sessions; of what was never asked for the oldest go.
+/// Of all sessions, and bytes of them; of what was never asked for the oldest
+/// go. One text may be as long as an editor takes it.
 constexpr std::size_t most_left_lines = 200;
-constexpr std::size_t longest_left_line = 16u << 10;
+constexpr std::size_t most_left_bytes = 8u << 20;
 
 bool lives(pid_t process) { return ::kill(process, 0) == 0 || errno != ESRCH; }
 
@@ -41,6 +42,16 @@ std::vector<left_lines::entry> left_lines::read() const {
   return out;
 }
 
+/// The newest stays in any case.
+std::size_t left_lines::first_kept(const std::vector<entry>& entries) {
+  std::size_t from = entries.size();
+  std::size_t bytes = 0;
+  while (from > 0 && entries.size() - from < most_left_lines &&
+         (bytes += entries[from - 1].text.size()) <= most_left_bytes)
+    --from;
+  return entries.empty() ? 0 : std::min(from, entries.size() - 1);
+}
+
 /// Two programs that write in one moment lose a hint, and no line.
 void left_lines::write(const std::vector<entry>& entries) const {
   if (file_.empty()) return;
@@ -55,9 +66,7 @@ void left_lines::write(const std::vector<entry>& entries) const {
     std::ofstream out{fresh, std::ios::trunc};
     std::filesystem::permissions(fresh, owner_read | owner_write, problem);
     using json = nlohmann::json;
-    const auto from =
-        entries.size() - std::min(entries.size(), most_left_lines);
-    for (auto i = from; i < entries.size(); ++i)
+    for (auto i = first_kept(entries); i < entries.size(); ++i)
       out << json::array(
                  {entries[i].session, entries[i].process, entries[i].text})
                  .dump(-1, ' ', false, json::error_handler_t::replace)
@@ -69,8 +78,6 @@ void left_lines::write(const std::vector<entry>& entries) const {
 
 void left_lines::waiting(const std::string& session,
                          std::vector<std::string> texts) {
-  std::erase_if(texts,
-                [](const auto& x) { return x.size() > longest_left_line; });
   if (texts == last_) return;
   last_ = std::move(texts);
   auto all = read();

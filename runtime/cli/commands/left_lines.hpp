@@ -30,6 +30,7 @@ class left_lines {
     std::string text;
   };
   [[nodiscard]] std::vector<entry> read() const;
+  static std::size_t first_kept(const std::vector<entry>& entries);
   void write(const std::vector<entry>& entries) const;
 
   std::filesystem::path file_;

@@ -171,13 +171,25 @@ std::string line_editor::take_marked() {
   return out;
 }
 
-void line_editor::remember(const std::string& text) {
-  constexpr std::size_t longest_entry = 16u << 10;
-  const bool blank = std::ranges::all_of(text, is_blank);
-  const bool again = !history_.empty() && history_.back() == text;
-  if (!blank && !again && pieces_.whole_size(text) <= longest_entry)
-    history_.push_back(text);
-  if (history_.size() > most_entries) history_.pop_front();
+void line_editor::remember(std::string text) {
+  // What is drawn with each key, in as many rows as it has.
+  constexpr std::size_t longest_shown = 16u << 10;
+  const auto size = pieces_.whole_size(text);
+  const bool again = !history_.empty() &&
+                     pieces_.whole_size(history_.back()) == size &&
+                     whole(history_.back()) == whole(text);
+  entry_ = history_.size();
+  if (again || std::ranges::all_of(text, is_blank)) return;
+  if (has_pieces_ && text.size() > longest_shown)
+    if (auto mark = pieces_.keep(whole(text)); !mark.empty())
+      text = std::move(mark);
+  history_.push_back(std::move(text));
+  kept_ += size;
+  while (history_.size() > 1 &&
+         (history_.size() > most_entries || kept_ > most_kept)) {
+    kept_ -= pieces_.whole_size(history_.front());
+    history_.pop_front();
+  }
   entry_ = history_.size();
 }
 
@@ -250,6 +262,20 @@ bool line_editor::change(key_kind x) {
     case key_kind::line: insert("\n"); return true;
     default: return false;
   }
+}
+
+std::vector<std::string> line_editor::draw_taken(const std::string& marked,
+                                                 std::string_view prompt,
+                                                 std::size_t columns,
+                                                 std::size_t rows) {
+  const auto draft = std::exchange(text_, marked);
+  const auto at = std::exchange(cursor_, text_.size());
+  const auto search = std::exchange(search_, std::nullopt);
+  auto out = draw(prompt, columns, rows).rows;
+  text_ = draft;
+  cursor_ = at;
+  search_ = search;
+  return out;
 }
 
 /// The newest entry before that one which has the text.

@@ -40,7 +40,9 @@ struct editor_picture {
 class line_editor {
  public:
   static constexpr std::size_t longest_text = 4u << 20;
+  /// Of what was typed before, and bytes of that; the newest stays in any case.
   static constexpr std::size_t most_entries = 1000;
+  static constexpr std::size_t most_kept = 8u << 20;
 
   line_editor() = default;
   /// A long paste is one piece in it, see `pasted_texts`.
@@ -71,8 +73,9 @@ class line_editor {
   /// In the place of the whole text.
   void replace(std::string_view text);
 
-  /// Oldest first; repeats of the last are left out.
-  void remember(const std::string& text);
+  /// Oldest first; repeats of the last are left out. What is very long becomes
+  /// one piece, where there are such.
+  void remember(std::string text);
   [[nodiscard]] std::deque<std::string> history() const;
 
   /// With a mark for each piece.
@@ -89,6 +92,11 @@ class line_editor {
   [[nodiscard]] editor_picture draw(std::string_view prompt,
                                     std::size_t columns,
                                     std::size_t rows) const;
+  /// The same of a text that was taken, as it stood there at its end.
+  [[nodiscard]] std::vector<std::string> draw_taken(const std::string& marked,
+                                                    std::string_view prompt,
+                                                    std::size_t columns,
+                                                    std::size_t rows);
 
  private:
   [[nodiscard]] std::size_t before(std::size_t at) const;
@@ -118,6 +126,7 @@ class line_editor {
   std::string text_;
   std::size_t cursor_ = 0;
   std::deque<std::string> history_;
+  std::size_t kept_ = 0;   ///< bytes of it, with what its marks stand for
   std::size_t entry_ = 0;  ///< shown; the size of the history: none
   std::string draft_;      ///< what stood there before the history
   struct earlier {
