@@ -110,6 +110,8 @@ TEST_CASE("an approval that a busy session holds back says so, and is listed") {
   CHECK_FALSE(x.is_made());
   CHECK(x.proposals({"approve", id}) == 0);
   CHECK(x.says("was approved by user before, and is executed now"));
+  CHECK(x.says("write: made ("));
+  CHECK_FALSE(x.says("riffle: proposal"));
   CHECK_FALSE(x.says("too late"));
   CHECK(x.is_made());
   CHECK(x.proposals({"list"}) == 0);
@@ -233,4 +235,24 @@ TEST_CASE("what was written in the editor is not lost with its decision") {
       x.said.substr(begin, x.said.find_first_of("\r\n", begin) - begin)};
   const std::string text{std::istreambuf_iterator<char>{kept}, {}};
   CHECK(text.find("mine") != std::string::npos);
+}
+
+TEST_CASE("who decides in another terminal is told about what, in short") {
+  if (!has_terminals()) return skip(no_terminals);
+  proposing_place x{commands};
+  terminal_program asks{
+      x.folder.path(),
+      {"run", "--no-color", "--set", "approvals.mode=wait", "go"},
+      100};
+  REQUIRE(asks.read_next("[s]top, [?] > "));
+  const auto id = x.proposal_about("touch a");
+  CHECK(x.proposals({"deny", id, "no"}) == 0);
+  CAPTURE(x.said);
+  CHECK(x.says("bash: touch a; "));
+  CHECK(x.says("; its run goes on"));
+  CHECK_FALSE(x.says("riffle: "));
+  CHECK_FALSE(x.says(id));
+  REQUIRE(asks.read_next("[s]top, [?] > "));
+  asks.type("\x03");
+  asks.finish();
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "runtime/cli/commands/proposal_folder.hpp"
+#include "runtime/cli/view/proposal_text.hpp"
 #include "runtime/service/run_folder.hpp"
 #include "runtime/storage/for_later.hpp"
 
@@ -114,6 +115,11 @@ std::string held_text(const proposal& x, const std::string& id, runtime& rt) {
 
 }  // namespace
 
+bool is_good_news(const decided& x) {
+  return !x.queued &&
+         (x.verdict == decision_verdict::accepted || x.started.has_value());
+}
+
 std::string verdict_text(const decided& x, const std::string& id, runtime& rt) {
   if (x.verdict == decision_verdict::unknown)
     return "there is no proposal \"" + id + "\"";
@@ -122,8 +128,11 @@ std::string verdict_text(const decided& x, const std::string& id, runtime& rt) {
   // What was approved before, and not executed, is executed now.
   const bool late = x.verdict == decision_verdict::too_late;
   const bool follows = x.started || x.queued;
-  auto out = (late && !follows ? "too late: proposal " : "proposal ") + id +
-             (late && follows ? " was " : " is ");
+  auto out =
+      is_good_news(x) && x.now
+          ? decided_text(x.now->what)
+          : (late && !follows ? "too late: proposal " : "proposal ") + id;
+  out += late && follows ? " was " : " is ";
   if (x.now && x.now->decided) {
     const auto& by = *x.now->decided;
     out += std::string{to_string(by.how)} + " by " + by.by;

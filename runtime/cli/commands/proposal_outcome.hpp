@@ -42,6 +42,8 @@ std::optional<storage::call_record> executed_call(
     const service::proposal_view& about, storage::journal& journal);
 std::string outcome_text(const storage::call_record& x);
 
+/// What was decided holds, and nothing is in its way.
+bool is_good_news(const decided& x);
 /// For who has decided about the proposal with this id.
 std::string verdict_text(const decided& x, const std::string& id, runtime& rt);
 

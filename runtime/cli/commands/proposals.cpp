@@ -246,15 +246,20 @@ int tell(const proposals_command& x, const decided& done,
          const std::string& elsewhere, runtime& rt, interrupts& signals,
          console& io) {
   const bool text = x.common.output == output_kind::text;
-  if (text && x.common.level != verbosity::quiet)
-    io.complain(verdict_text(done, x.id, rt));
+  const auto inform = [&](const std::string& line) {
+    if (x.common.level == verbosity::quiet) return;
+    if (is_good_news(done))
+      io.say(safe_text(line) + "\n");
+    else
+      io.complain(line);
+  };
+  if (text) inform(verdict_text(done, x.id, rt));
   const bool now = done.verdict == decision_verdict::accepted && done.now;
   const auto always = now ? always_text(*done.now) : std::string{};
-  if (text && !always.empty() && x.common.level != verbosity::quiet)
-    io.complain(always);
+  if (text && !always.empty()) inform(always);
   if (done.started) {
-    if (!elsewhere.empty() && x.common.level != verbosity::quiet)
-      io.complain("it is executed in " + elsewhere + ", where it was proposed");
+    if (!elsewhere.empty())
+      inform("it is executed in " + elsewhere + ", where it was proposed");
     room_wait room{{}, signals, io};
     const int status = watch({rt, *done.started, open_keyboard(false)},
                              x.common, {}, signals, room, io);

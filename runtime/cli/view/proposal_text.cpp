@@ -36,11 +36,11 @@ std::string_view plain_title(const storage::proposal_record& x) {
   return title;
 }
 
-std::string about(const storage::proposal_state& x, std::size_t most) {
-  const auto text = safe_line(
-      is_call(x) ? plain_title(x.what) : std::string_view{x.what.summary},
-      most);
-  return is_call(x) ? safe_line(x.what.tool, 64) + ": " + text : text;
+std::string about(const storage::proposal_record& x, std::size_t most) {
+  const bool call = x.source == events::proposal_source::tool_call;
+  const auto text =
+      safe_line(call ? plain_title(x) : std::string_view{x.summary}, most);
+  return call ? safe_line(x.tool, 64) + ": " + text : text;
 }
 
 void append_lines(std::string& out, std::string_view text,
@@ -76,8 +76,8 @@ std::string summary_text(const service::proposal_view& view, wall_time now,
   const auto& x = view.it;
   auto state = service::status_of(view, now);
   state.resize(std::max<std::size_t>(state.size(), 9), ' ');
-  return short_name(x.what.id) + "  " + state + "  " + about(x, 100) + "  (" +
-         ago(x.what.made, now) + ", session " +
+  return short_name(x.what.id) + "  " + state + "  " + about(x.what, 100) +
+         "  (" + ago(x.what.made, now) + ", session " +
          safe_line(short_id(x.what.session.value), 64) +
          (x.what.folder.empty() ? ""
                                 : ", in " + safe_line(x.what.folder, 200)) +
@@ -95,7 +95,8 @@ std::string whole_text(const service::proposal_view& view, wall_time now,
   const auto& x = view.it;
   const auto& by = view.replaced_by;
   std::string out = safe_line(x.what.id.value, 64) + "  " +
-                    service::status_of(view, now) + "  " + about(x, 500) + "\n";
+                    service::status_of(view, now) + "  " + about(x.what, 500) +
+                    "\n";
   if (is_call(x)) append_lines(out, readable_json(x.what.arguments), columns);
   append_member(out, "line ends: ", changed_line_ends(x.what.preview));
   append_lines(out,
@@ -213,6 +214,10 @@ std::string why_no_pattern(std::string_view command) {
       return first_word(x.text) + (x.piped ? " reads what comes from anywhere"
                                            : " is about another folder there");
   return "it would be too long to read";
+}
+
+std::string decided_text(const storage::proposal_record& x) {
+  return about(x, 100) + " (" + short_name(x.id) + ")";
 }
 
 std::string grant_text(const storage::grant_record& x, wall_time now) {

@@ -23,6 +23,9 @@ std::string summary_text(const service::proposal_view& x, wall_time now,
 std::string whole_text(const service::proposal_view& x, wall_time now,
                        std::size_t columns = 0);
 
+/// "bash: touch made (k3f9qz)": what was decided, in a few words.
+std::string decided_text(const storage::proposal_record& x);
+
 /// "bash: every call": what was approved once and for all.
 std::string covered_text(const storage::grant_record& x);
 
