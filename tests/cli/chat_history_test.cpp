@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What was typed, kept for later conversations.
-#include "runtime/cli/commands/history_file.hpp"
-
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
+#include "runtime/cli/commands/history_file.hpp"
 #include "tests/cli/terminal_program.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"

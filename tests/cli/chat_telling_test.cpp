@@ -245,3 +245,18 @@ TEST_CASE("a line is kept until it has done its work") {
   again.type("\x04");
   CHECK(again.finish() == 0);
 }
+
+TEST_CASE("a text of several lines looks at its turn as it did when written") {
+  if (!has_terminals()) return skip(no_terminals);
+  talk x;
+  x.riffle.type("first line\\\rsecond line\r");
+  REQUIRE(x.riffle.read_next("(1 queued"));
+  REQUIRE(x.goes_on());
+  REQUIRE(x.riffle.read_next("You said: one"));
+  REQUIRE(x.riffle.read_next("second line"));
+  REQUIRE(x.goes_on());
+  REQUIRE(x.riffle.read_next("You said: first line"));
+  REQUIRE(x.riffle.read_next("\x1b[?2004h"));
+  CHECK(x.leave() == 0);
+  CHECK_THAT(x.picture(), Contains("\n> first line\n  second line\n"));
+}

@@ -58,7 +58,8 @@ TEST_CASE("what was sent meanwhile, or waits in a program that lives, is not") {
   CHECK(std::filesystem::exists(file));  // the other's
 }
 
-TEST_CASE("a long text that waited is told of, too; of too many the oldest go") {
+TEST_CASE(
+    "a long text that waited is told of, too; of too many the oldest go") {
   const temp_folder folder;
   const auto file = folder.path() / "queued";
   left_lines before{file, dead_process()};

@@ -114,6 +114,15 @@ void chat_prompt::end_line(bool dropped) {
   above_.clear();
 }
 
+/// In the shape that it has at the prompt.
+void chat_prompt::show_taken() {
+  const auto columns = std::max<std::size_t>(screen_.columns(), 2);
+  const auto rows = std::max<std::size_t>(screen_.rows(), 4);
+  for (const auto& row :
+       editor_.draw_taken(last_, mark_, columns - 1, rows - 1))
+    screen_.write(set_off(row) + "\n");
+}
+
 /// As Ctrl-Z does elsewhere: the terminal is the shell's until it goes on.
 void chat_prompt::suspend() {
   end_line();
@@ -240,7 +249,7 @@ std::optional<std::string> chat_prompt::next(const interrupts& signals) {
   if (!queue_.empty() && !held_) {
     last_ = std::move(queue_.front());
     queue_.pop_front();
-    screen_.write(set_off(mark_ + editor_.shown(last_)) + "\n");
+    show_taken();
     return editor_.whole(last_);
   }
   leaves_later_ = leaves_later();

@@ -186,6 +186,7 @@ class chat_prompt {
   bool holds_back(const key& x);
   [[nodiscard]] std::string queued_text(std::size_t beside) const;
   [[nodiscard]] bool offers_to_tell() const;
+  void show_taken();
   [[nodiscard]] std::string set_off(const std::string& row) const;
   void suspend();
   void edit();
