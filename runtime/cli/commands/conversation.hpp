@@ -171,6 +171,7 @@ class conversation {
   void plan();
   void output(const std::string& which);
   void diff(const std::string& file);
+  bool show_running(const run_id& x);
   void undo(interrupts& signals);
   /// A turn whose files are, or are to be, as before it.
   struct undone_turn {

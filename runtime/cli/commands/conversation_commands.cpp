@@ -2,6 +2,7 @@
 // What begins with '/' in a conversation.
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -11,6 +12,8 @@
 
 #include "actors/core/context_window.hpp"
 #include "actors/tools/call_records.hpp"
+#include "messages/event_line.hpp"
+#include "runtime/base/clock.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/cli/commands/conversation.hpp"
 #include "runtime/cli/commands/own_commands.hpp"
@@ -19,9 +22,11 @@
 #include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/cli/terminal/wrap_lines.hpp"
 #include "runtime/cli/view/call_text.hpp"
+#include "runtime/cli/view/diff_lines.hpp"
 #include "runtime/cli/view/output_text.hpp"
 #include "runtime/cli/view/plan_text.hpp"
 #include "runtime/cli/view/run_stats.hpp"
+#include "runtime/cli/view/running_output.hpp"
 #include "runtime/cli/view/session_text.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/service/agent_tools.hpp"
@@ -247,7 +252,33 @@ void conversation::plan() {
   for (const auto& x : lines.steps) write(wrap_lines("  " + x + "\n", columns));
 }
 
-/// Of a call that ended: the last one, or the N-th from the end.
+/// Of the one that wrote last, as its run's log has it; false: none works.
+bool conversation::show_running(const run_id& x) {
+  constexpr auto longest = std::chrono::seconds{2};
+  constexpr auto no_more = std::chrono::milliseconds{100};
+  auto log = rt_->events(x);
+  if (!log) return false;
+  running_output calls;
+  const auto until = std::chrono::steady_clock::now() + longest;
+  while (!log->ended() && std::chrono::steady_clock::now() < until) {
+    const auto batch = log->next(no_more);
+    if (!batch) break;
+    for_each_line(batch->lines(), [&](std::string_view line) {
+      // Of a long answer there are very many, and they say nothing of calls.
+      if (line.find("\"llm_token\"") != line.npos) return;
+      if (const auto e = parse_line(line)) calls.on(*e);
+    });
+  }
+  if (!calls.any()) return false;
+  note(calls.head(system_wall_time()));
+  auto text = safe_text(calls.text());
+  if (!text.empty() && !text.ends_with('\n')) text += '\n';
+  write(wrap_exact(text, io_.err.columns()));
+  return true;
+}
+
+/// Of a call that ended: the last one, or the N-th from the end. Alone it is
+/// that of one which works, if one does.
 void conversation::output(const std::string& which) {
   std::size_t n = 1;
   const auto* const end = which.data() + which.size();
@@ -255,6 +286,9 @@ void conversation::output(const std::string& which) {
   if (!which.empty() && (read.ec != std::errc{} || read.ptr != end || n == 0))
     return note("/output N: a number, 1 is the last call");
   const auto whole = snapshot();
+  if (which.empty() && works_ && whole && !whole->runs.empty() &&
+      show_running(whole->runs.back().id))
+    return;
   std::vector<const storage::call_record*> ended;
   if (whole)
     for (const auto& x : whole->calls)
