@@ -8,6 +8,7 @@
 #include "actors/run/recovery.hpp"
 #include "messages/runtime_note.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
+#include "runtime/cli/view/shell_text.hpp"
 #include "runtime/service/stopped_plan.hpp"
 #include "runtime/service/stored_request.hpp"
 #include "runtime/service/views.hpp"
@@ -145,6 +146,26 @@ TEST_CASE("what an attached file says attaches no other") {
   INFO(text);
   CHECK(text.ends_with("\n- [context] log.txt (" + std::to_string(log.size()) +
                        " B)\n- [context] a.md (13 B)\n"));
+}
+
+TEST_CASE("files and each command that were told of have a line") {
+  riffle::storage::session_snapshot x;
+  auto& run = x.runs.emplace_back();
+  run.id = riffle::run_id{"run_1"};
+  run.task = "why? @a.md";
+  auto& said = x.messages.emplace_back();
+  said.run = run.id;
+  said.text = run.task + "\n\nContext:\nFile a.md:\nabc\n\n" +
+              shell_context("git status --short", 0, "M a.md\n") + "\n\n" +
+              shell_context("make", 2, "no\n\nrule") + "\n\n" +
+              terminal_context("vi a.md", 0);
+  const auto text = conversation_text(x);
+  INFO(text);
+  CHECK(
+      text.ends_with("\n- [context] a.md (3 B)\n"
+                     "- [context] !git status --short (7 B)\n"
+                     "- [context] !make (8 B)\n"
+                     "- [context] !vi a.md (0 B)\n"));
 }
 
 TEST_CASE("times are relative, old ones are local dates") {

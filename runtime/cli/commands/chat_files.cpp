@@ -91,7 +91,8 @@ std::vector<std::string> not_attached(const std::string& task) {
 namespace {
 
 /// Reads all that comes, shows it, and keeps both ends of what is long.
-std::string follow(int fd, const std::function<void(std::string_view)>& show) {
+void follow(int fd, const std::function<void(std::string_view)>& show,
+            shell_result& to) {
   constexpr std::size_t half = longest_kept / 2;
   std::string head;
   std::string tail;
@@ -103,6 +104,7 @@ std::string follow(int fd, const std::function<void(std::string_view)>& show) {
     if (n <= 0) break;
     const std::string_view x{piece.data(), static_cast<std::size_t>(n)};
     show(x);
+    to.wrote += x.size();
     const auto first = std::min(x.size(), half - head.size());
     head += x.substr(0, first);
     tail += x.substr(first);
@@ -117,7 +119,7 @@ std::string follow(int fd, const std::function<void(std::string_view)>& show) {
   }
   if (left_out > 0)
     head += "\n… " + std::to_string(left_out) + " bytes left out …\n";
-  return head + tail;
+  to.output = head + tail;
 }
 
 int status_of_process(pid_t pid) {
@@ -157,7 +159,7 @@ expected<shell_result> run_shell(
                             "the command cannot be started: " +
                                 std::generic_category().message(failed)}};
   shell_result out;
-  out.output = follow(read_end.get(), show);
+  follow(read_end.get(), show, out);
   out.status = status_of_process(pid);
   return out;
 }

@@ -4,6 +4,7 @@
 // The files and commands of a conversation: what the disk and a shell say.
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -31,6 +32,7 @@ expected<std::string> attach_mentioned(run_request& x,
 struct shell_result {
   int status = 0;  ///< 128 + N: ended by signal N
   std::string output{};
+  std::uint64_t wrote = 0;  ///< bytes that there were
 };
 inline constexpr std::size_t longest_kept = 64u << 10;
 expected<shell_result> run_shell(

@@ -16,7 +16,6 @@
 #include "runtime/cli/commands/unfinished.hpp"
 #include "runtime/cli/commands/waiting_run.hpp"
 #include "runtime/cli/terminal/choose.hpp"
-#include "runtime/cli/terminal/editor.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/waiting_log.hpp"
 #include "runtime/cli/terminal/wrap_lines.hpp"
@@ -316,41 +315,6 @@ void conversation::not_begun(const error& why) {
       "(about " +
       short_count(core::estimate_tokens(told_)) + " tokens).");
   told_.clear();
-}
-
-/// The model reads it with the next task.
-void conversation::tell_of(const std::string& text) {
-  constexpr std::size_t most = 256u << 10;
-  if (told_.size() + text.size() > most) told_.clear();
-  add_to_context(told_, text);
-}
-
-void conversation::shell(const std::string& command, interrupts& signals) {
-  prompt_.pause();
-  if (wants_terminal(command)) return shell_at_terminal(command, signals);
-  const auto result = run_shell(
-      command, [&](std::string_view x) { io_.err.write(safe_text(x)); });
-  if (!result) return complain(result.error());
-  if (!result->output.empty() && !result->output.ends_with('\n'))
-    io_.err.write("\n");
-  if (result->status != 0)
-    note("exit status " + std::to_string(result->status));
-  tell_of("The user ran this command: " + command + "\nexit status " +
-          std::to_string(result->status) + ", output:\n" + result->output);
-}
-
-/// What it showed there nobody has seen but the person.
-void conversation::shell_at_terminal(const std::string& command,
-                                     interrupts& signals) {
-  const held_log log{io_.log};
-  const auto status = run_at_terminal(command, prompt_.keyboard(),
-                                      [&] { return signals.asked_to_stop(); });
-  if (!status) return complain(status.error());
-  if (*status != 0) note("exit status " + std::to_string(*status));
-  note("The model is told that it ran, not what it showed.");
-  tell_of("The user ran this command at the terminal: " + command +
-          "\nexit status " + std::to_string(*status) +
-          "; what it showed is not known.");
 }
 
 std::string conversation::farewell() const {

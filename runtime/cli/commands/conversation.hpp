@@ -131,6 +131,7 @@ class conversation {
   [[nodiscard]] context_use context_in_use(const std::string& around);
   void shell(const std::string& command, interrupts& signals);
   void shell_at_terminal(const std::string& command, interrupts& signals);
+  void tell_meanwhile(const chat_prompt::typed_meanwhile& x);
   void tell_of(const std::string& text);
   void list_prompts(interrupts& signals);
   void run_prompt(const chat_line& x, interrupts& signals);
@@ -170,8 +171,8 @@ class conversation {
   bool knows_the_last_turn(const char* otherwise);
   void plan();
   void output(const std::string& which);
-  void diff(const std::string& file);
   bool show_running(const run_id& x);
+  void diff(const std::string& file);
   void undo(interrupts& signals);
   /// A turn whose files are, or are to be, as before it.
   struct undone_turn {

@@ -21,13 +21,6 @@ namespace riffle::cli {
 
 namespace {
 
-/// Of so many inputs that stand in the line again.
-std::string text_of_held(std::size_t inputs) {
-  return inputs == 1 ? "What you had typed waits for your Enter."
-                     : "What you had typed, " + std::to_string(inputs) +
-                           " inputs, waits for your Enter, one by one.";
-}
-
 /// Whether a call of it began, or it said a word.
 bool has_left_something(const storage::session_snapshot& x, const run_id& run) {
   return std::ranges::any_of(x.calls,
@@ -146,7 +139,7 @@ int conversation::hold_typed(int status, const run* turn,
         all && has_left_something(*all, turn->id()))
       text = "What it did and said is kept. ";
   if (waits > 0)
-    text += text_of_held(waits);
+    text += held_text(waits);
   else if (turn != nullptr)
     text += "Say how to go on.";
   if (!text.empty()) note(text);
@@ -183,7 +176,7 @@ bool conversation::run_task(run_request asked, interrupts& signals) {
   if (!title_.empty()) keep_title(std::exchange(title_, {}));
   if (!signals.asked_to_stop() && status == failed && can_erase()) {
     const auto typed = prompt_.editor().history();
-    note(!typed.empty() && typed.back() == asked.task
+    note(!typed.empty() && parse_chat_line(typed.back()).rest == asked.task
              ? "Up and Enter tries it again."
              : "Up, until the task stands there, and Enter tries it again.");
   }
@@ -225,7 +218,7 @@ bool conversation::finish_left(interrupts& signals) {
   const bool stopped =
       status && (signals.asked_to_stop() || *status == interrupted_by_user);
   if (const auto held = prompt_.held(); held > 0 && !stopped)
-    note(text_of_held(held));
+    note(held_text(held));
   if (!status || !fresh || !session_) return status.has_value();
   const auto before = named_model(model_name()) + told_agent();
   take_its_use(signals);

@@ -6,8 +6,11 @@
 #include <unistd.h>
 #include <utility>
 
+#include "runtime/base/text.hpp"
+#include "runtime/cli/terminal/approval_dialog.hpp"
 #include "runtime/cli/terminal/chat_prompt.hpp"
 #include "runtime/cli/terminal/confirm.hpp"
+#include "runtime/cli/terminal/erasure.hpp"
 #include "runtime/cli/terminal/list_picker.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/suspension.hpp"
@@ -46,8 +49,9 @@ std::string chat_prompt::read_burst() {
 
 /// Where lines were read, the terminal made a line feed of Enter; here that is
 /// a key of its own. A text of many lines was pasted, and is one.
-void chat_prompt::take_burst() {
-  auto bytes = read_burst();
+void chat_prompt::take_burst() { press(read_burst()); }
+
+void chat_prompt::press(std::string bytes) {
   const auto lines = std::ranges::count_if(
       bytes, [](char c) { return c == '\n' || c == '\r'; });
   if (lines > most_typed) {
@@ -75,13 +79,20 @@ void chat_prompt::hold_early() {
     screen_.write("Not sent, as it was typed before the question:\n" + text);
     return;
   }
-  // A line without its end can be read only so.
-  mode_.set(typing_mode::keys);
-  const auto text = ::poll(&ready, 1, 0) > 0
-                        ? safe_text(with_line_feeds(read_burst()))
-                        : std::string{};
+  const auto text = safe_text(with_line_feeds(read_early()));
   mode_.set(typing_mode::lines);
-  if (text.empty()) return;
+  if (!text.empty()) hold_texts(text);
+}
+
+/// A line without its end can be read only key by key.
+std::string chat_prompt::read_early() {
+  mode_.set(typing_mode::keys);
+  pollfd ready{keyboard_.get(), POLLIN, 0};
+  return ::poll(&ready, 1, 0) > 0 ? read_burst() : std::string{};
+}
+
+/// A text for each line; but what has many of them was pasted.
+void chat_prompt::hold_texts(const std::string& text) {
   give_open();
   const bool pasted = std::ranges::count(text, '\n') > most_typed;
   for (std::size_t at = 0; at < text.size();) {
@@ -94,6 +105,43 @@ void chat_prompt::hold_early() {
   }
   held_ = held_ || !queue_.empty();
   open_ = !pasted && !text.ends_with('\n');
+}
+
+chat_prompt::typed_meanwhile chat_prompt::take_over(bool stopped) {
+  if (plain_) return {};
+  auto bytes = read_early();
+  if (bytes.empty() && !stopped) return {};
+  // Its echo; it stands in the line now.
+  screen_.write(erase_rows);
+  const auto text = safe_text(with_line_feeds(bytes));
+  bool goes = false;
+  bool answers = false;
+  for (std::size_t at = 0, end = 0; (end = text.find('\n', at)) != text.npos;
+       at = end + 1) {
+    const auto line = trimmed(std::string_view{text}.substr(at, end - at));
+    goes = goes || !line.empty();
+    answers = answers || is_answer_key(line);
+  }
+  const bool pasted = std::ranges::count(text, '\n') > most_typed;
+  if (!stopped && (pasted || !answers)) {
+    press(std::move(bytes));
+    return {0, goes && !pasted};
+  }
+  queue_pressed();
+  if (!text.empty()) hold_texts(text);
+  open_ = false;
+  return {hold_back(), false};
+}
+
+/// Keys that came before the command began stand before those behind it.
+void chat_prompt::queue_pressed() {
+  while (!pressed_.empty()) {
+    const auto x = std::move(pressed_.front());
+    pressed_.pop_front();
+    if (editor_.on(x) != editor_event::submitted) continue;
+    if (auto text = editor_.take_marked(); !text.empty())
+      queue_.push_back(std::move(text));
+  }
 }
 
 /// What came without an end goes on in the line.

@@ -127,6 +127,16 @@ class chat_prompt {
   void come_back();
   /// Somebody else reads the keyboard, in lines.
   void pause() { mode_.set(typing_mode::lines); }
+  /// A command has the terminal, and may read from it.
+  void lend() { mode_.set(typing_mode::lent); }
+  struct typed_meanwhile {
+    std::size_t held = 0;  ///< texts that wait for an Enter, one by one
+    bool goes = false;     ///< lines are there that are sent
+  };
+  /// It has ended. What was typed meanwhile is what comes next, unless the
+  /// command was `stopped`, or a line alone is an answer that was meant for it:
+  /// then it stands in the line with all that waits, as after `hold_back`.
+  typed_meanwhile take_over(bool stopped);
   /// The run was stopped: what waits was written for another state of things.
   /// Each stands in the input line again, one after the other, and is sent by
   /// an Enter, or dropped by a Ctrl-C. Returns how many there are.
@@ -176,6 +186,7 @@ class chat_prompt {
   std::string erasure(std::size_t columns);
   void erase();
   void show(bool over = false);
+  void show_taken();
   void show_above(std::string_view lines);
   void begin_raw();
   void offer_held();
@@ -186,7 +197,6 @@ class chat_prompt {
   bool holds_back(const key& x);
   [[nodiscard]] std::string queued_text(std::size_t beside) const;
   [[nodiscard]] bool offers_to_tell() const;
-  void show_taken();
   [[nodiscard]] std::string set_off(const std::string& row) const;
   void suspend();
   void edit();
@@ -198,6 +208,10 @@ class chat_prompt {
   std::string read_burst();
   void take_burst();
   void hold_early();
+  std::string read_early();
+  void press(std::string bytes);
+  void hold_texts(const std::string& text);
+  void queue_pressed();
   void give_open();
   void hold_line(const std::string& text);
   void show_list(const list_picker& list);

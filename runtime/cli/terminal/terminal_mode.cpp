@@ -17,7 +17,7 @@ namespace {
 // What a signal handler may touch.
 std::atomic<int> kept_fd{-1};
 termios kept{};
-std::atomic<bool> only_quiet{false};  ///< nothing but its echo was changed
+std::atomic<bool> only_quiet{false};  ///< no keys are read here
 std::atomic<leaving> last_words{leaving::nothing};
 std::atomic<int> titles_kept{0};
 std::array<char, 160> parting_words{};
@@ -88,6 +88,7 @@ void terminal_mode::set(typing_mode x) {
   auto how = found_;
   if (x == typing_mode::quiet)
     how.c_lflag &= ~static_cast<tcflag_t>(ECHO | ECHONL);
+  if (x == typing_mode::lent) how.c_lflag |= static_cast<tcflag_t>(NOFLSH);
   if (reads_keys) {
     how.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | IEXTEN);
     how.c_iflag &= ~static_cast<tcflag_t>(ICRNL | INLCR | IXON);
@@ -99,7 +100,7 @@ void terminal_mode::set(typing_mode x) {
   if (x != typing_mode::lines) catch_deadly(true);
   if (::tcsetattr(fd_, TCSADRAIN, &how) != 0) return;
   if (x == typing_mode::lines) catch_deadly(false);
-  only_quiet = x == typing_mode::quiet;
+  only_quiet = x == typing_mode::quiet || x == typing_mode::lent;
   now_ = x;
   seen_ = seen;
 }

@@ -14,6 +14,7 @@ enum class typing_mode : std::uint8_t {
   keys,   ///< key by key, without echo; Ctrl-C is a signal
   raw,    ///< and Ctrl-C is a key
   quiet,  ///< as `lines` without echo: for who draws, and reads nothing
+  lent,   ///< as `lines`; a Ctrl-C or Ctrl-Z throws nothing away
 };
 
 /// The terminal is as it was found once the object is gone, also after a second

@@ -159,6 +159,12 @@ std::string not_understood(const chat_line& x) {
          safe_line(x.rest, 60) + "\" is not understood: nothing was done.";
 }
 
+std::string held_text(std::size_t texts) {
+  return texts == 1 ? "What you had typed waits for your Enter."
+                    : "What you had typed, " + std::to_string(texts) +
+                          " inputs, waits for your Enter, one by one.";
+}
+
 bool wants_terminal(std::string_view command) {
   static const std::unordered_set<std::string_view> programs{
       "vi",   "vim",  "nvim", "view",    "nano", "pico",   "emacs", "micro",

@@ -61,6 +61,9 @@ std::string not_understood(const chat_line& x);
 /// who sits there.
 bool wants_terminal(std::string_view command);
 
+/// Of so many texts that were typed and stand in the line again.
+std::string held_text(std::size_t texts);
+
 /// The files that a text names: words behind an '@' at the beginning of a
 /// word; @"with blanks" too. In order, each once.
 std::vector<std::string> mentioned_files(std::string_view text);

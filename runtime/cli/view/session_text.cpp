@@ -19,6 +19,7 @@
 #include "runtime/cli/view/chat_line.hpp"
 #include "runtime/cli/view/people_text.hpp"
 #include "runtime/cli/view/recap_text.hpp"
+#include "runtime/cli/view/shell_text.hpp"
 #include "runtime/service/views.hpp"
 #include "runtime/storage/last_use.hpp"
 
@@ -95,11 +96,14 @@ class attached_files {
   std::size_t next_ = 0;
 };
 
-/// Files and outputs that were told to the model beside the task: what each is,
-/// and how large.
-std::string told_context(std::string_view all, const std::string& task) {
-  constexpr std::string_view between = "\n\nFile ";
+std::string context_line(std::string_view what, std::size_t size) {
   constexpr std::size_t longest = 100;
+  return "- [context] " + safe_line(what, longest) + " (" + short_size(size) +
+         ")\n";
+}
+
+std::string told_files(std::string_view all, const std::string& task) {
+  constexpr std::string_view between = "\n\nFile ";
   attached_files files{task};
   std::string out;
   auto name = files.take(all);
@@ -112,10 +116,25 @@ std::string told_context(std::string_view all, const std::string& task) {
     // "File ", ":" and the end of the line.
     const auto head = name.empty() ? 0 : std::min(name.size() + 7, part.size());
     const auto shown = name.empty() ? part.substr(0, part.find('\n')) : name;
-    out += "- [context] " + safe_line(shown, longest) + " (" +
-           short_size(part.size() - head) + ")\n";
+    out += context_line(shown, part.size() - head);
     all.remove_prefix(end == all.npos ? all.size() : end + 2);
     name = next;
+  }
+  return out;
+}
+
+/// Files, and outputs of commands behind them, that were told to the model
+/// beside the task: what each is, and how large.
+std::string told_context(std::string_view all, const std::string& task) {
+  const auto commands =
+      first_told(all) ? 0 : std::min(find_told(all), all.size());
+  auto files = all.substr(0, commands);
+  if (commands > 0 && commands < all.size()) files.remove_suffix(2);
+  auto out = told_files(files, task);
+  all.remove_prefix(commands);
+  while (const auto x = first_told(all)) {
+    out += context_line("!" + std::string{x->command}, x->output.size());
+    all.remove_prefix(std::min(x->size + 2, all.size()));
   }
   return out;
 }

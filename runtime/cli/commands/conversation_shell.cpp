@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// What a person runs by the way in a conversation: `!COMMAND`.
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+#include "runtime/cli/commands/chat_files.hpp"
+#include "runtime/cli/commands/conversation.hpp"
+#include "runtime/cli/commands/requests.hpp"
+#include "runtime/cli/terminal/editor.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/waiting_log.hpp"
+#include "runtime/cli/view/run_output.hpp"
+#include "runtime/cli/view/shell_text.hpp"
+
+namespace riffle::cli {
+
+/// The model reads it with the next task.
+void conversation::tell_of(const std::string& text) {
+  constexpr std::size_t most = 256u << 10;
+  if (!told_.empty() && told_.size() + text.size() > most) {
+    note(
+        "With it what your earlier commands wrote is too much: the model will "
+        "not read that.");
+    told_.clear();
+  }
+  add_to_context(told_, text);
+}
+
+/// What was typed while a command had the terminal.
+void conversation::tell_meanwhile(const chat_prompt::typed_meanwhile& x) {
+  if (x.goes) note("What you typed meanwhile is sent now.");
+  if (x.held == 0) return;
+  note(held_text(x.held));
+  if (keep_queued_) keep_queued_({});
+}
+
+void conversation::shell(const std::string& command, interrupts& signals) {
+  if (only_changes_folder(command)) {
+    std::error_code gone;
+    return note(
+        "A cd alone changes nothing: each command has a shell of its own, in " +
+        std::filesystem::current_path(gone).string() + ". !" + command +
+        " && COMMAND runs one there.");
+  }
+  if (wants_terminal(command)) return shell_at_terminal(command, signals);
+  prompt_.lend();
+  const auto result = run_shell(
+      command, [&](std::string_view x) { io_.err.write(safe_text(x)); });
+  const bool open_row =
+      result && !result->output.empty() && !result->output.ends_with('\n');
+  const bool stopped = signals.asked_to_stop();
+  if (open_row || (stopped && !can_erase())) io_.err.write("\n");
+  const auto typed = prompt_.take_over(stopped);
+  if (!result) {
+    complain(result.error());
+    return tell_meanwhile(typed);
+  }
+  if (result->status != 0)
+    note("exit status " + std::to_string(result->status));
+  if (const auto how = read_by_model(result->output, result->wrote);
+      !how.empty())
+    note(how);
+  tell_of(shell_context(command, result->status, result->output));
+  tell_meanwhile(typed);
+}
+
+/// What it showed there nobody has seen but the person.
+void conversation::shell_at_terminal(const std::string& command,
+                                     interrupts& signals) {
+  prompt_.pause();
+  const held_log log{io_.log};
+  const auto status = run_at_terminal(command, prompt_.keyboard(),
+                                      [&] { return signals.asked_to_stop(); });
+  if (!status) return complain(status.error());
+  if (*status != 0) note("exit status " + std::to_string(*status));
+  note("The model is told that it ran, not what it showed.");
+  tell_of(terminal_context(command, *status));
+}
+
+}  // namespace riffle::cli

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+// What a person runs by the way in a conversation, and types meanwhile.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "runtime/cli/view/shell_text.hpp"
+#include "tests/cli/terminal_picture.hpp"
+#include "tests/cli/terminal_program.hpp"
+#include "tests/config/temp_folder.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/eventually.hpp"
+#include "tests/support/skip.hpp"
+
+using namespace riffle::testing;
+using namespace riffle::cli;
+using Catch::Matchers::Contains;
+
+namespace {
+
+constexpr auto waits = "!touch b; while [ -e b ]; do sleep 0.05; done";
+
+struct talk {
+  talk() : riffle{prepared(), {"chat", "--no-color"}, columns} {
+    REQUIRE(riffle.read_next("\x1b[?2004h"));
+  }
+  const std::filesystem::path& prepared() {
+    folder.write("s.toml", "[[steps]]\ntext = \"You said: {{task}}\"\n");
+    folder.write("riffle.toml",
+                 "[runtime]\ndata_dir = \"data\"\n"
+                 "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
+                 "script = \"s.toml\"\n");
+    return folder.path();
+  }
+  /// Until it works, and has what was typed.
+  void begin_command(const std::string& typed, const std::string& seen) {
+    riffle.type(std::string{waits} + "\r");
+    REQUIRE(eventually(
+        [&] { return std::filesystem::exists(folder.path() / "b"); }));
+    riffle.type(typed);
+    REQUIRE(riffle.read_next(seen));  // its echo
+  }
+  void end_command() const { std::filesystem::remove(folder.path() / "b"); }
+  [[nodiscard]] std::string text_of(const std::string& name) const {
+    std::ifstream in{folder.path() / name};
+    return {std::istreambuf_iterator<char>{in}, {}};
+  }
+  [[nodiscard]] std::string picture() const {
+    terminal_picture out{columns};
+    out.feed(riffle.written());
+    return out.text();
+  }
+  int leave() {
+    riffle.type("\x04");
+    return riffle.finish();
+  }
+
+  static constexpr unsigned short columns = 110;
+  temp_folder folder;
+  terminal_program riffle;
+};
+
+}  // namespace
+
+TEST_CASE("what is typed while a command runs is not lost with it") {
+  if (!has_terminals()) return skip(no_terminals);
+  talk x;
+  x.begin_command("please look at it\rand th", "and th");
+  x.riffle.type("\x03");
+  REQUIRE(x.riffle.read_next("exit status 130"));
+  REQUIRE(x.riffle.read_next("What you had typed, 2 inputs, waits for your"));
+  REQUIRE(x.riffle.read_next("> please look at it"));
+  CHECK_THAT(x.text_of("data/history"), Contains("\"please look at it\""));
+  x.riffle.type("\r");
+  REQUIRE(x.riffle.read_next("You said: please look at it"));
+  REQUIRE(x.riffle.read_next("> and th"));
+  x.riffle.type("en\r");
+  REQUIRE(x.riffle.read_next("You said: and then"));
+  REQUIRE(x.riffle.read_next("> "));
+  CHECK(x.leave() == 0);
+  CHECK_THAT(x.picture(), Contains("\nexit status 130\n"));
+}
+
+TEST_CASE("what is typed while a command runs comes next, and that is told") {
+  if (!has_terminals()) return skip(no_terminals);
+  talk x;
+  x.begin_command("look at it\rand th", "and th");
+  x.end_command();
+  REQUIRE(x.riffle.read_next("What you typed meanwhile is sent now."));
+  REQUIRE(x.riffle.read_next("> look at it"));
+  REQUIRE(x.riffle.read_next("You said: look at it"));
+  REQUIRE(x.riffle.read_next("> and th"));
+  x.riffle.type("\x03");
+  CHECK(x.leave() == 0);
+}
+
+TEST_CASE("a letter that was meant for a command is no task") {
+  if (!has_terminals()) return skip(no_terminals);
+  talk x;
+  x.begin_command("y\r", "y\r\n");
+  x.end_command();
+  REQUIRE(x.riffle.read_next("What you had typed waits for your Enter."));
+  REQUIRE(x.riffle.read_next("> y"));
+  x.riffle.type("\x03");
+  CHECK(x.leave() == 0);
+  CHECK_THAT(x.riffle.written(), !Contains("You said"));
+}
+
+TEST_CASE("a cd alone does nothing, and nobody is told that it did") {
+  if (!has_terminals()) return skip(no_terminals);
+  talk x;
+  x.riffle.type("!cd data\r");
+  REQUIRE(x.riffle.read_next("A cd alone changes nothing: each command has a"));
+  REQUIRE(x.riffle.read_next("> "));
+  x.riffle.type("go\r");
+  REQUIRE(x.riffle.read_next("You said: go"));
+  x.riffle.type("/save out.md\r");
+  REQUIRE(x.riffle.read_next("saved: out.md"));
+  REQUIRE(x.riffle.read_next("> "));
+  CHECK(x.leave() == 0);
+  CHECK_THAT(x.text_of("out.md"), !Contains("context"));
+}
+
+TEST_CASE("how much of an output the model reads is told where it is much") {
+  if (!has_terminals()) return skip(no_terminals);
+  talk x;
+  x.riffle.type("!seq 1 100000\r");
+  REQUIRE(
+      x.riffle.read_next("The model reads the first and the last 32 KB of "
+                         "these 575 KB with your next words"));
+  x.riffle.type("!echo little\r");
+  REQUIRE(x.riffle.read_next("little\r\n"));
+  REQUIRE(x.riffle.read_next("> "));
+  CHECK(x.leave() == 0);
+  const auto all = x.riffle.written();
+  CHECK(all.find("The model reads") == all.rfind("The model reads"));
+}
+
+TEST_CASE("each command is on record, with what it wrote") {
+  if (!has_terminals()) return skip(no_terminals);
+  talk x;
+  for (const std::string word : {"one", "three"}) {
+    x.riffle.type("!echo " + word + "\r");
+    REQUIRE(x.riffle.read_next(word + "\r\n"));
+    REQUIRE(x.riffle.read_next(word + "\r\n"));
+    REQUIRE(x.riffle.read_next("> "));
+  }
+  x.riffle.type("go\r");
+  REQUIRE(x.riffle.read_next("You said: go"));
+  x.riffle.type("/save out.md\r");
+  REQUIRE(x.riffle.read_next("saved: out.md"));
+  REQUIRE(x.riffle.read_next("> "));
+  CHECK(x.leave() == 0);
+  CHECK_THAT(x.text_of("out.md"), Contains("\n- [context] !echo one (4 B)\n"
+                                           "- [context] !echo three (6 B)\n"));
+}
+
+TEST_CASE("what the model is told of commands can be taken apart") {
+  const auto first = shell_context("make\ntest", 2, "no\n\nrule\n");
+  const auto second = terminal_context("vi a", 0);
+  const auto third = shell_context("ls", 0, "");
+  const auto all = first + "\n\n" + second + "\n\n" + third;
+  const auto one = first_told(all);
+  REQUIRE(one);
+  CHECK(one->command == "make\ntest");
+  CHECK(one->output == "no\n\nrule\n");
+  CHECK(one->size == first.size());
+  const auto two = first_told(all.substr(one->size + 2));
+  REQUIRE(two);
+  CHECK(two->command == "vi a");
+  CHECK(two->size == second.size());
+  CHECK(find_told("File a.md:\nx\n\n" + all) == 14);
+  CHECK_FALSE(first_told("The user ran this command: he said so"));
+  CHECK(find_told("x\n\nThe user ran this command: a\n\n" + third) > 30);
+}
+
+TEST_CASE("a command that goes to a folder and does no more is known") {
+  for (const auto* x : {"cd", "cd docs", " cd  \"a b\" "})
+    CHECK(only_changes_folder(x));
+  for (const auto* x : {"cd docs && ls", "cd docs; ls", "cdrecord", "ls"})
+    CHECK_FALSE(only_changes_folder(x));
+}
