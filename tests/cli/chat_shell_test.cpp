@@ -82,6 +82,20 @@ TEST_CASE("what is typed while a command runs is not lost with it") {
   CHECK_THAT(x.picture(), Contains("\nexit status 130\n"));
 }
 
+TEST_CASE("a paste beside a command that is stopped is one text") {
+  if (!has_terminals()) return skip(no_terminals);
+  talk x;
+  x.begin_command("\x1b[200~one\rtwo\x1b[201~", "two");
+  x.riffle.type("\x03");
+  REQUIRE(x.riffle.read_next("What you had typed waits for your Enter."));
+  REQUIRE(x.riffle.read_next("> one"));
+  REQUIRE(x.riffle.read_next("  two"));
+  x.riffle.type("\r");
+  REQUIRE(x.riffle.read_next("You said: one\r\ntwo"));
+  REQUIRE(x.riffle.read_next("> "));
+  CHECK(x.leave() == 0);
+}
+
 TEST_CASE("what is typed while a command runs comes next, and that is told") {
   if (!has_terminals()) return skip(no_terminals);
   talk x;

@@ -54,7 +54,8 @@ void chat_prompt::take_burst() { press(read_burst()); }
 void chat_prompt::press(std::string bytes) {
   const auto lines = std::ranges::count_if(
       bytes, [](char c) { return c == '\n' || c == '\r'; });
-  if (lines > most_typed) {
+  const bool marked = bytes.find("\x1b[200~") != bytes.npos;
+  if (lines > most_typed && !marked) {
     pressed_.push_back({key_kind::text, safe_text(with_line_feeds(bytes))});
     return;
   }
@@ -81,18 +82,7 @@ void chat_prompt::hold_early() {
   }
   const auto text = safe_text(with_line_feeds(read_early()));
   mode_.set(typing_mode::lines);
-  if (!text.empty()) hold_texts(text);
-}
-
-/// A line without its end can be read only key by key.
-std::string chat_prompt::read_early() {
-  mode_.set(typing_mode::keys);
-  pollfd ready{keyboard_.get(), POLLIN, 0};
-  return ::poll(&ready, 1, 0) > 0 ? read_burst() : std::string{};
-}
-
-/// A text for each line; but what has many of them was pasted.
-void chat_prompt::hold_texts(const std::string& text) {
+  if (text.empty()) return;
   give_open();
   const bool pasted = std::ranges::count(text, '\n') > most_typed;
   for (std::size_t at = 0; at < text.size();) {
@@ -107,33 +97,39 @@ void chat_prompt::hold_texts(const std::string& text) {
   open_ = !pasted && !text.ends_with('\n');
 }
 
+/// A line without its end can be read only key by key.
+std::string chat_prompt::read_early() {
+  mode_.set(typing_mode::keys);
+  pollfd ready{keyboard_.get(), POLLIN, 0};
+  return ::poll(&ready, 1, 0) > 0 ? read_burst() : std::string{};
+}
+
 chat_prompt::typed_meanwhile chat_prompt::take_over(bool stopped) {
   if (plain_) return {};
   auto bytes = read_early();
   if (bytes.empty() && !stopped) return {};
   // Its echo; it stands in the line now.
   screen_.write(erase_rows);
-  const auto text = safe_text(with_line_feeds(bytes));
+  const auto before = pressed_.size();
+  press(std::move(bytes));
   bool goes = false;
   bool answers = false;
-  for (std::size_t at = 0, end = 0; (end = text.find('\n', at)) != text.npos;
-       at = end + 1) {
-    const auto line = trimmed(std::string_view{text}.substr(at, end - at));
-    goes = goes || !line.empty();
-    answers = answers || is_answer_key(line);
+  std::string line;
+  for (auto i = before; i < pressed_.size(); ++i) {
+    const auto& x = pressed_[i];
+    if (x.what == key_kind::text) line += x.text;
+    if (x.what != key_kind::enter) continue;
+    goes = goes || !trimmed(line).empty();
+    answers = answers || is_answer_key(trimmed(line));
+    line.clear();
   }
-  const bool pasted = std::ranges::count(text, '\n') > most_typed;
-  if (!stopped && (pasted || !answers)) {
-    press(std::move(bytes));
-    return {0, goes && !pasted};
-  }
+  if (!stopped && !answers) return {0, goes};
   queue_pressed();
-  if (!text.empty()) hold_texts(text);
-  open_ = false;
-  return {hold_back(), false};
+  const auto waits = hold_back();
+  return {waits > 0 || editor_.text().empty() ? waits : 1, false};
 }
 
-/// Keys that came before the command began stand before those behind it.
+/// Also those that came before the command began.
 void chat_prompt::queue_pressed() {
   while (!pressed_.empty()) {
     const auto x = std::move(pressed_.front());

@@ -210,7 +210,6 @@ class chat_prompt {
   void hold_early();
   std::string read_early();
   void press(std::string bytes);
-  void hold_texts(const std::string& text);
   void queue_pressed();
   void give_open();
   void hold_line(const std::string& text);

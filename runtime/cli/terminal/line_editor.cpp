@@ -2,6 +2,7 @@
 #include "runtime/cli/terminal/line_editor.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "messages/utf8.hpp"
@@ -172,24 +173,19 @@ std::string line_editor::take_marked() {
 }
 
 void line_editor::remember(std::string text) {
-  // What is drawn with each key, in as many rows as it has.
-  constexpr std::size_t longest_shown = 16u << 10;
-  const auto size = pieces_.whole_size(text);
-  const bool again = !history_.empty() &&
-                     pieces_.whole_size(history_.back()) == size &&
-                     whole(history_.back()) == whole(text);
+  constexpr std::size_t longest_shown = 16u << 10;  // drawn with each key
+  const bool again = !history_.empty() && whole(history_.back()) == whole(text);
   entry_ = history_.size();
   if (again || std::ranges::all_of(text, is_blank)) return;
+  kept_ += pieces_.whole_size(text);
   if (has_pieces_ && text.size() > longest_shown)
     if (auto mark = pieces_.keep(whole(text)); !mark.empty())
       text = std::move(mark);
   history_.push_back(std::move(text));
-  kept_ += size;
-  while (history_.size() > 1 &&
-         (history_.size() > most_entries || kept_ > most_kept)) {
+  for (; history_.size() > 1 &&
+         (history_.size() > most_entries || kept_ > most_kept);
+       history_.pop_front())
     kept_ -= pieces_.whole_size(history_.front());
-    history_.pop_front();
-  }
   entry_ = history_.size();
 }
 
@@ -268,13 +264,11 @@ std::vector<std::string> line_editor::draw_taken(const std::string& marked,
                                                  std::string_view prompt,
                                                  std::size_t columns,
                                                  std::size_t rows) {
-  const auto draft = std::exchange(text_, marked);
-  const auto at = std::exchange(cursor_, text_.size());
-  const auto search = std::exchange(search_, std::nullopt);
+  auto kept = std::tuple{std::exchange(text_, marked), cursor_, search_};
+  cursor_ = text_.size();
+  search_.reset();
   auto out = draw(prompt, columns, rows).rows;
-  text_ = draft;
-  cursor_ = at;
-  search_ = search;
+  std::tie(text_, cursor_, search_) = std::move(kept);
   return out;
 }
 
