@@ -3,6 +3,7 @@
 #include "runtime/cli/view/plan_view.hpp"
 #include "runtime/cli/view/trace_writer.hpp"
 #include "runtime/cli/view/volley_view.hpp"
+#include "tests/cli/told_run.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace riffle;
@@ -140,4 +141,20 @@ TEST_CASE("an error has one wording in a run, a volley and a plan") {
   end.err = error{errc::step_execution_error, "plan",
                   "model_error: " + refused.message};
   CHECK(show(end).ends_with(": " + words));
+}
+
+TEST_CASE("a stream that breaks is told once for each time") {
+  told_run on;
+  events::retry again;
+  again.what = events::retry_what::model;
+  again.attempt = 1;
+  again.max_attempts = 3;
+  again.delay_ms = 900;
+  again.reason = "the answer was cut";
+  CHECK_FALSE(on(again).empty());
+  events::step_restarted restart;
+  restart.step = 1;
+  restart.attempt = 2;
+  restart.reason = "the answer was cut";
+  CHECK(on(restart).empty());
 }

@@ -114,22 +114,6 @@ TEST_CASE("a person reads why a call failed, not what the model is told") {
         "[TOOL] edit: a.md ✗ the text to replace was not found — 0.0s\n");
 }
 
-TEST_CASE("a stream that breaks is told once for each time") {
-  told_run on;
-  events::retry again;
-  again.what = events::retry_what::model;
-  again.attempt = 1;
-  again.max_attempts = 3;
-  again.delay_ms = 900;
-  again.reason = "the answer was cut";
-  CHECK_FALSE(on(again).empty());
-  events::step_restarted restart;
-  restart.step = 1;
-  restart.attempt = 2;
-  restart.reason = "the answer was cut";
-  CHECK(on(restart).empty());
-}
-
 TEST_CASE(
     "where no UTF-8 is shown a name is spelled as its question spelled it") {
   trace_writer traces{{verbosity::normal, false, true, true, true, true}};
