@@ -127,10 +127,12 @@ TEST_CASE("the file of what was typed has a bound while a program works") {
     editor.remember(std::string(longest, c));
     history.add_typed(editor);
   }
+  REQUIRE(std::filesystem::exists(file));
   CHECK(std::filesystem::file_size(file) <=
         2 * riffle::cli::line_editor::most_kept);
   auto later = riffle::cli::line_editor::with_pieces();
   riffle::cli::history_file{file}.load(later);
+  REQUIRE_FALSE(later.history().empty());
   CHECK(later.history().back() == std::string(longest, 'z'));
   CHECK(std::filesystem::file_size(file) <=
         riffle::cli::line_editor::most_kept);
