@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Conversations and questions that are stopped, ended, or silent.
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <unistd.h>
 
@@ -351,4 +352,37 @@ TEST_CASE("who is ended by a signal hears how it was, and how to go on") {
   REQUIRE(riffle.read_next("Stopped by SIGTERM after "));
   REQUIRE(riffle.read_next("Go on: riffle "));
   CHECK(riffle.finish() == 130);
+}
+
+TEST_CASE("Ctrl-C ends a conversation's wait for room, and nothing is sent") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  if (std::system("unshare -rm mount -t tmpfs none /mnt") != 0)
+    return riffle::testing::skip("no tmpfs can be mounted here (unshare -rm)");
+  const odd_place at{"tool = \"read\"\narguments = { path = \"s.toml\" }\n"};
+  std::filesystem::create_directory(at.folder.path() / "data");
+  const auto line = "mount -t tmpfs -o size=1m,mode=700 none data && exec '" +
+                    terminal_program::built().string() + "' chat --no-color";
+  terminal_program riffle{
+      at.folder.path(),  {"-rm", "/bin/sh", "-c", line}, 120, "xterm", "",
+      "/usr/bin/unshare"};
+  REQUIRE(riffle.read_next("\x1b[?2004h"));
+  riffle.type("one\r");
+  REQUIRE(riffle.read_next(" done."));
+  REQUIRE(riffle.read_next("> "));
+  riffle.type("!dd if=/dev/zero of=data/filler bs=4096; cd data; ls\r");
+  REQUIRE(riffle.read_next("No space left"));
+  REQUIRE(riffle.read_next("\x1b[?2004h"));
+  riffle.type("two\rthree\r");
+  REQUIRE(riffle.read_next("waiting for room"));
+  REQUIRE(riffle.read_next("Ctrl-C leaves"));
+  riffle.type("\x03");
+  REQUIRE(riffle.read_next("interrupted while there was no room"));
+  REQUIRE(riffle.read_next("> two"));
+  riffle.type("\x03");
+  REQUIRE(riffle.read_next("> three"));  // it waits, too
+  riffle.type("\x03!rm data/filler\r/context\r");
+  REQUIRE(riffle.read_next("1 run,"));
+  riffle.type("\x04");
+  CHECK(riffle.finish() == 0);
 }

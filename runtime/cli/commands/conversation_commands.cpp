@@ -207,6 +207,7 @@ bool conversation::use_model(const std::string& name, interrupts& signals) {
   }
   auto model = std::exchange(options_.choices.model, name);
   if (!known) {
+    prompt_.go_on();  // Ctrl-C ends a wait for room
     auto before = std::exchange(settings_, std::move(wanted));
     rt_.reset();
     if (open(signals)) {

@@ -152,8 +152,16 @@ bool conversation::run_task(run_request asked, interrupts& signals) {
     asked.stop = std::move(stop);
     return rt_->start(asked);
   };
+  // What was typed behind it was written for another state of things.
+  const auto left = [&] {
+    if (!room.status()) return false;
+    prompt_.look();
+    prompt_.hold_back();
+    return true;
+  };
+  prompt_.go_on();  // Ctrl-C ends the wait
   auto started = start_with_room(room, signals, start);
-  if (room.status()) return false;
+  if (left()) return false;
   // One that somebody works on is told of as that.
   if (!started && started.error().code == errc::session_busy && is_offered()) {
     note(
@@ -162,7 +170,7 @@ bool conversation::run_task(run_request asked, interrupts& signals) {
     finish_left(signals);
     if (signals.asked_to_stop()) return false;
     started = start_with_room(room, signals, start);
-    if (room.status()) return false;
+    if (left()) return false;
   }
   if (!started) {
     not_begun(started.error());
