@@ -70,6 +70,7 @@ void add(session_changes& out, const storage::run_record& run,
   one.removed = number_in(told, "removed");
   one.before = text_in(told, "digest_before");
   one.after = text_in(told, "digest_after");
+  one.place = text_in(told, "place");
   if (const auto node = nodes.find(x.id); node != nodes.end())
     one.node = node->second;
   out.files.push_back(std::move(one));

@@ -217,6 +217,7 @@ struct file_change {
   std::string before{};  ///< digest; empty: no file, or not on record
   std::string after{};   ///< digest; empty: not on record
   std::string node{};    ///< where it worked; empty: here
+  std::string place{};   ///< where a link led it; empty: nowhere else
 
   bool operator==(const file_change&) const = default;
 };

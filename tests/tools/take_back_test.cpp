@@ -23,7 +23,7 @@ struct take_back_fixture : testing::tool_fixture {
     const auto told = json::parse(x.metadata);
     done.push_back({path, told.value("diff", ""),
                     told.value("digest_before", ""),
-                    told.value("digest_after", "")});
+                    told.value("digest_after", ""), told.value("place", "")});
   }
   void write(const std::string& path, const std::string& content) {
     const auto tool = make_write();
@@ -161,6 +161,54 @@ TEST_CASE("what cannot be restored exactly is said, and stays") {
   SECTION("outside") {
     x.done.push_back({"../f", "", "", "sha256 x"});
     CHECK(x.why_not().find("..") != std::string::npos);
+  }
+}
+
+TEST_CASE("a file that is a link by now is not taken back") {
+  take_back_fixture x;
+  const auto at = [&](const char* name) { return x.folder.path() / name; };
+  const bool made = GENERATE(true, false);
+  CAPTURE(made);
+  if (!made) x.folder.write("c.txt", "old\n");
+  x.write("c.txt", "new\n");
+  const auto was = x.before();
+  REQUIRE(was);
+  std::filesystem::rename(at("c.txt"), at("real"));
+  std::filesystem::create_symlink("real", at("c.txt"));
+  CHECK(x.why_not() == "c.txt leads to real through a link now");
+  // Neither behind the question.
+  const auto done = put_back(x.folder.path(), {{*was}});
+  REQUIRE_FALSE(done);
+  CHECK(done.error() == "c.txt leads to real through a link now");
+  CHECK(x.content("real") == "new\n");
+  CHECK(std::filesystem::is_symlink(at("c.txt")));
+}
+
+TEST_CASE("what was written through a link is taken back where it was") {
+  take_back_fixture x;
+  const auto at = [&](const char* name) { return x.folder.path() / name; };
+  x.folder.write("far/f", "old\n");
+  x.folder.write("other/f", "new\n");
+  std::filesystem::create_directory_symlink("far", at("near"));
+  x.write("near/f", "new\n");
+  SECTION("the link is as it was") {
+    const auto was = x.before();
+    INFO(x.why_not());
+    REQUIRE(was);
+    REQUIRE(put_back(x.folder.path(), {{*was}}));
+    CHECK(x.content("far/f") == "old\n");
+  }
+  SECTION("the link leads elsewhere") {
+    std::filesystem::remove(at("near"));
+    std::filesystem::create_directory_symlink("other", at("near"));
+    CHECK(x.why_not() ==
+          "near/f was written at far/f, and leads to other/f now");
+  }
+  SECTION("the link is a folder now") {
+    std::filesystem::remove(at("near"));
+    x.folder.write("near/f", "new\n");
+    CHECK(x.why_not() ==
+          "near/f was written at far/f, and leads to near/f now");
   }
 }
 

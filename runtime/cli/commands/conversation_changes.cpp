@@ -60,7 +60,7 @@ session_changes only_of(const session_changes& all, const run_id& run) {
 std::vector<tools::made_change> made_by(const changed_file& x) {
   std::vector<tools::made_change> out;
   for (const auto* one : x.calls)
-    out.push_back({one->path, one->diff, one->before, one->after});
+    out.push_back({one->path, one->diff, one->before, one->after, one->place});
   return out;
 }
 

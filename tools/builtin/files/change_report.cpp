@@ -43,6 +43,11 @@ void add_digests(nlohmann::json& metadata, const std::string& before,
   metadata["digest_after"] = after;
 }
 
+void add_place(nlohmann::json& metadata, const write_target& target) {
+  if (without_detours(target.name) != target.where)
+    metadata["place"] = path_text(target.where);
+}
+
 std::string preview_of(const diff_text& diff) {
   if (!diff.cut) return diff.text;
   return diff.text + "[... not shown: +" +

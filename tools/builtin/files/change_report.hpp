@@ -34,6 +34,9 @@ void add_diff(nlohmann::json& metadata, const diff_text& diff);
 void add_digests(nlohmann::json& metadata, const std::string& before,
                  const std::string& after);
 
+/// Adds `place` where the target's name leads elsewhere, through a link.
+void add_place(nlohmann::json& metadata, const write_target& target);
+
 /// The diff as text, with a line that says if some of it is missing.
 std::string preview_of(const diff_text& diff);
 

@@ -249,6 +249,7 @@ class edit final : public path_tool {
     if (number != 0) return cannot_write(edit_op, x->target, number);
     auto metadata = told_of(*x, diff);
     add_digests(metadata, before, after);
+    add_place(metadata, x->target);
     return {.text = text_of(*x, diff), .metadata = metadata.dump()};
   }
 

@@ -16,6 +16,7 @@
 #include "tools/builtin/files/path_text.hpp"
 #include "tools/builtin/files/replace_file.hpp"
 #include "tools/builtin/files/text_places.hpp"
+#include "tools/builtin/search/tree_walk.hpp"
 
 namespace riffle::tools {
 
@@ -93,11 +94,21 @@ std::optional<std::string> content_of(const unique_fd& file) {
   return std::move(*text);
 }
 
+/// `place`: where a link led it; a path that leads elsewhere by now is another
+/// file's, which nobody has named.
 tl::expected<write_target, std::string> find(
-    const std::filesystem::path& workspace, const std::string& path) {
+    const std::filesystem::path& workspace, const std::string& path,
+    const std::string& place) {
   auto target = find_target(undo_op, workspace, path);
   if (!target) return tl::unexpected{target.error().text};
-  return std::move(*target);
+  const auto plain = path_text(without_detours(target->name));
+  const auto now = path_text(target->where);
+  if (now == (place.empty() ? plain : place)) return std::move(*target);
+  return tl::unexpected{
+      path_text(path) +
+      (place.empty()
+           ? " leads to " + now + " through a link now"
+           : " was written at " + place + ", and leads to " + now + " now")};
 }
 
 /// What `target` stands for is replaced by `text`, or goes. 0 or an errno;
@@ -121,22 +132,22 @@ int put(write_target& target, const std::optional<std::string>& now,
 }
 
 tl::expected<void, std::string> put(const std::filesystem::path& workspace,
-                                    const std::string& path,
+                                    const earlier_file& x,
                                     const std::optional<std::string>& now,
                                     const std::optional<std::string>& text) {
-  auto target = find(workspace, path);
+  auto target = find(workspace, x.path, x.place);
   if (!target) return tl::unexpected{target.error()};
   const int number = put(*target, now, text);
   if (number == 0) return {};
   if (number == ESTALE)
-    return tl::unexpected{path_text(path) + " was changed by something else"};
-  return tl::unexpected{path_text(path) +
+    return tl::unexpected{path_text(x.path) + " was changed by something else"};
+  return tl::unexpected{path_text(x.path) +
                         " cannot be written: " + std::strerror(number)};
 }
 
-bool is_now(const std::filesystem::path& workspace, const std::string& path,
+bool is_now(const std::filesystem::path& workspace, const earlier_file& x,
             const std::optional<std::string>& text) {
-  const auto target = find(workspace, path);
+  const auto target = find(workspace, x.path, x.place);
   if (!target) return false;
   if (!target->current) return !text;
   return text && content_of(target->current) == text;
@@ -166,19 +177,24 @@ std::optional<std::string> before_diff(std::string_view after,
 tl::expected<earlier_file, std::string> earlier(
     const std::filesystem::path& workspace, std::span<const made_change> all) {
   const auto& path = all.back().path;
+  const auto& place = all.back().place;
   const auto fail = [&](const char* why) {
     return tl::unexpected{path_text(path) + " " + why};
   };
-  const auto target = find(workspace, path);
+  const auto target = find(workspace, path, place);
   if (!target) return tl::unexpected{target.error()};
+  if (std::ranges::any_of(
+          all, [&](const made_change& x) { return x.place != place; }))
+    return fail("led elsewhere between these calls");
   const auto& first = all.front().before;
   if (!target->current && first.empty())
-    return earlier_file{.path = path, .done = true};
+    return earlier_file{.path = path, .done = true, .place = place};
   if (!target->current) return fail("is not there any more");
   const auto now = content_of(target->current);
   if (!now) return fail("is larger than 16 MiB, or cannot be read");
   if (!first.empty() && digest_of(*now) == first)
-    return earlier_file{.path = path, .now = *now, .was = now, .done = true};
+    return earlier_file{
+        .path = path, .now = *now, .was = now, .done = true, .place = place};
   if (all.back().after.empty())
     return fail("was changed without a record of what came of it");
   if (digest_of(*now) != all.back().after) return fail("was changed since");
@@ -195,9 +211,13 @@ tl::expected<earlier_file, std::string> earlier(
   diff_format format{.before = path_text("a/" + path),
                      .after = was ? path_text("b/" + path) : "/dev/null",
                      .most_bytes = longest_preview};
-  return earlier_file{
-      path, *now, was,
-      preview_of(unified_diff(*now, was.value_or(std::string{}), format))};
+  auto diff =
+      preview_of(unified_diff(*now, was.value_or(std::string{}), format));
+  return earlier_file{.path = path,
+                      .now = *now,
+                      .was = was,
+                      .diff = std::move(diff),
+                      .place = place};
 }
 
 tl::expected<void, std::string> put_back(const std::filesystem::path& workspace,
@@ -205,15 +225,15 @@ tl::expected<void, std::string> put_back(const std::filesystem::path& workspace,
   std::vector<const earlier_file*> ours;
   for (const auto& x : files) {
     if (x.done) continue;
-    auto done = put(workspace, x.path, x.now, x.was);
+    auto done = put(workspace, x, x.now, x.was);
     if (done) {
       ours.push_back(&x);
       continue;
     }
-    if (is_now(workspace, x.path, x.was)) continue;  // somebody else did it
+    if (is_now(workspace, x, x.was)) continue;  // somebody else did it
     auto why = std::move(done.error());
     for (auto i = ours.rbegin(); i != ours.rend(); ++i)
-      if (auto again = put(workspace, (*i)->path, (*i)->was, (*i)->now); !again)
+      if (auto again = put(workspace, **i, (*i)->was, (*i)->now); !again)
         why += "; " + again.error() + ", which was put back before";
     return tl::unexpected{std::move(why)};
   }

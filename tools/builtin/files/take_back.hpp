@@ -25,6 +25,7 @@ struct made_change {
   std::string diff{};    ///< may be cut
   std::string before{};  ///< digest of the content; empty: there was no file
   std::string after{};   ///< the same behind it; empty: not on record
+  std::string place{};   ///< where a link led it; empty: nowhere else
 };
 
 /// A file as it is, and as it was.
@@ -34,11 +35,13 @@ struct earlier_file {
   std::optional<std::string> was{};  ///< nothing: it was not there
   std::string diff{};                ///< from now to then
   bool done = false;                 ///< it is that already
+  std::string place{};               ///< see `made_change`
 };
 
 /// What a file was before all these changes of it, in their order. The error
 /// says why nobody can tell, for a person: it is not what the last of them
-/// left, something else came between them, or the log holds too little.
+/// left, something else came between them, its path leads elsewhere by now, or
+/// the log holds too little.
 tl::expected<earlier_file, std::string> earlier(
     const std::filesystem::path& workspace, std::span<const made_change> all);
 

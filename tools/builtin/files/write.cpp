@@ -176,6 +176,7 @@ class write final : public path_tool {
     if (diff && target.current) text += "; " + counts_of(*diff);
     if (diff) add_diff(metadata, *diff);
     add_digests(metadata, before, "sha256 " + sha256(content));
+    add_place(metadata, target);
     return {.text = text + ")", .metadata = metadata.dump()};
   }
 
