@@ -3,7 +3,9 @@
 // covers those that wait settles them, and the others are told of meanwhile.
 #include <chrono>
 #include <filesystem>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -42,16 +44,27 @@ std::string said(const std::string& text) {
          "data: [DONE]\n\n";
 }
 
-std::string writes(const std::string& name) {
-  const json arguments{{"path", name}, {"content", "y"}};
-  return piece({{"tool_calls",
-                 {{{"index", 0},
-                   {"id", "call_1"},
+/// One call of the tool for each of the arguments.
+std::string calls(const std::string& tool, const std::vector<json>& arguments) {
+  auto all = json::array();
+  for (const auto& x : arguments)
+    all.push_back({{"index", all.size()},
+                   {"id", "call_" + std::to_string(all.size())},
                    {"type", "function"},
-                   {"function",
-                    {{"name", "write"}, {"arguments", arguments.dump()}}}}}}},
-               nullptr) +
+                   {"function", {{"name", tool}, {"arguments", x.dump()}}}});
+  return piece({{"tool_calls", all}}, nullptr) +
          piece(json::object(), "tool_calls") + "data: [DONE]\n\n";
+}
+
+std::string writes(const std::string& name) {
+  return calls("write", {json{{"path", name}, {"content", "y"}}});
+}
+
+std::string reads(int times) {
+  std::vector<json> all;
+  for (int i = 1; i <= times; ++i)
+    all.push_back({{"path", "riffle.toml"}, {"offset", i}});
+  return calls("read", all);
 }
 
 /// A task that has the name of a file writes it; "hangs" hangs.
@@ -60,6 +73,8 @@ http_reply play(const http_request& x) {
     return http_reply::sse().stall("on").send(said("Late."));
   if (x.body.find(R"("role":"tool")") != std::string::npos)
     return http_reply::sse().send(said("Done."));
+  if (x.body.find("reads a lot") != std::string::npos)
+    return http_reply::sse().send(reads(6));
   for (const auto* name : {"one", "two", "three"})
     if (x.body.find(std::string{"writes "} + name) != std::string::npos)
       return http_reply::sse().send(writes(name));
@@ -197,4 +212,36 @@ TEST_CASE("a question leaves the sum of what goes on") {
   riffle.answer("n");
   REQUIRE(riffle.read_next("Why not?"));
   CHECK(count(now(), "0/4 ended") == 1);
+}
+
+TEST_CASE("behind a stop no other question of its task is asked") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const place at;
+  const bool several = GENERATE(false, true);
+  CAPTURE(several);
+  std::vector<std::string> line{"run", "--no-color", "--set",
+                                "tools.read.approval=ask"};
+  line.emplace_back("reads a lot");
+  if (several) line.emplace_back("writes two");
+  terminal_program riffle{at.folder.path(), line, 100};
+  if (several) REQUIRE(riffle.read_next("6 more questions"));
+  REQUIRE(riffle.read_next(prompt));
+  // Which of the two asks first is the machine's choice.
+  if (picture_of(riffle, 100).find("[APPROVAL] [2/2]") != std::string::npos) {
+    riffle.answer("y");
+    REQUIRE(riffle.read_next("[APPROVAL] [1/2]"));
+    REQUIRE(riffle.read_next(prompt));
+  }
+  riffle.answer("s");
+  if (several && !at.has("two")) {
+    REQUIRE(riffle.read_next("[APPROVAL] [2/2]"));
+    REQUIRE(riffle.read_next(prompt));
+    riffle.answer("y");
+  }
+  CHECK(riffle.finish() == 130);
+  const auto picture = picture_of(riffle, 100);
+  CAPTURE(picture);
+  CHECK(count(picture, "[APPROVAL]") == (several ? 2 : 1));
+  CHECK(at.has("two") == several);
 }

@@ -2,6 +2,7 @@
 #include "runtime/cli/commands/asking.hpp"
 
 #include <cstdlib>
+#include <memory>
 #include <unistd.h>
 #include <utility>
 
@@ -26,6 +27,32 @@ constexpr auto look_behind_text = std::chrono::milliseconds{12};
 
 constexpr std::size_t title_columns = 50;
 
+/// The tasks that a person has stopped at a question.
+class stopped_tasks {
+ public:
+  explicit stopped_tasks(const asked_work& of)
+      : stop_{of.stop}, task_of_{of.task_of} {}
+
+  void stop(const events::approval_required& about) {
+    all_.insert(task_of(about));
+    stop_(about);
+  }
+  [[nodiscard]] bool has(const events::approval_required& x) const {
+    return !all_.empty() && all_.contains(task_of(x));
+  }
+
+ private:
+  using task = std::optional<std::size_t>;
+
+  [[nodiscard]] task task_of(const events::approval_required& x) const {
+    return task_of_ ? task_of_(x.proposal) : task{};
+  }
+
+  std::function<void(const events::approval_required&)> stop_;
+  std::function<task(const proposal_id&)> task_of_;
+  std::set<task> all_;
+};
+
 std::optional<approval_prompt> prompt_for(std::optional<unique_fd>& keyboard,
                                           asked_work about, work_output& output,
                                           const common_options& options,
@@ -34,10 +61,11 @@ std::optional<approval_prompt> prompt_for(std::optional<unique_fd>& keyboard,
   std::optional<approval_prompt> out;
   if (!keyboard) return out;
   const bool color = use_color(options, io.err);
+  const auto stopped = std::make_shared<stopped_tasks>(about);
   out.emplace(
       std::move(*keyboard),
       approval_prompt::surroundings{
-          about.rt, std::move(about.stop),
+          about.rt, [stopped](const auto& x) { stopped->stop(x); },
           [&output](const std::string& text) { output.interject(text); },
           [&signals] { return signals.asked_to_stop(); },
           [&io, color, stops = std::move(about.stops)] {
@@ -50,7 +78,8 @@ std::optional<approval_prompt> prompt_for(std::optional<unique_fd>& keyboard,
           [&output](const proposal_id& x, std::string left_out) {
             output.stands_asked(x, std::move(left_out));
           },
-          std::move(about.decides)});
+          std::move(about.decides),
+          [stopped](const auto& x) { return stopped->has(x); }});
   return out;
 }
 

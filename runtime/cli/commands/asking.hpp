@@ -35,6 +35,9 @@ struct asked_work {
   chat_prompt* typing = nullptr;  ///< who gets keys that answer nothing
   /// See `approval_prompt::surroundings`.
   std::function<approve()> decides = {};
+  /// Which of several tasks a question is of, and `stop` ends; none: of the
+  /// one that there is.
+  std::function<std::optional<std::size_t>(const proposal_id&)> task_of = {};
 };
 
 /// Where nobody can be asked, it is said who can decide.

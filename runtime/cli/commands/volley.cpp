@@ -187,7 +187,8 @@ class shown_volley {
                  const auto task = output_.task_of(about.proposal);
                  if (task) x_.of.cancel(*task, stopped_by_user);
                },
-               x.typing, x.decides},
+               x.typing, x.decides,
+               [this](const proposal_id& one) { return output_.task_of(one); }},
               options,
               show,
               signals,

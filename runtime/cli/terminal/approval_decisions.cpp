@@ -59,7 +59,9 @@ void approval_prompt::decide(const approval_answer& answer) {
   // run could go on before the end reaches it.
   if (answer.what == kind::stop) {
     around_.stop(about);
-    return close("");
+    close("");
+    if (around_.ends) std::erase_if(waiting_, around_.ends);
+    return;
   }
   keep_changes(answer.arguments.value_or(""));
   decision x;

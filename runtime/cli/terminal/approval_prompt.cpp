@@ -54,7 +54,8 @@ approval_prompt::approval_prompt(unique_fd keyboard, surroundings around)
       since_{system_wall_time()} {}
 
 void approval_prompt::on(const event& x) {
-  if (const auto* asked = std::get_if<events::approval_required>(&x.body))
+  if (const auto* asked = std::get_if<events::approval_required>(&x.body);
+      asked != nullptr && !(around_.ends && around_.ends(*asked)))
     waiting_.push_back(*asked);
   const auto* answered = std::get_if<events::approval_resolved>(&x.body);
   if (answered == nullptr) return;

@@ -63,6 +63,8 @@ class approval_prompt {
     std::function<void(const proposal_id&, std::string)> shown = {};
     /// Who decides now, where the person may say so meanwhile.
     std::function<approve()> decides = {};
+    /// Whether `stop` has ended what it is about: nobody is asked any more.
+    std::function<bool(const events::approval_required&)> ends = {};
   };
   approval_prompt(unique_fd keyboard, surroundings around);
 
