@@ -77,6 +77,7 @@ TEST_CASE("no key of a paste sends it, and it has a bound") {
            "\x1b[201~y"});
   REQUIRE(most.size() == 2);
   CHECK(most[0].text.size() == key_reader::longest_paste);
+  CHECK(most[0].left_out == 5);
   CHECK(most[1].text == "y");
 }
 
@@ -121,4 +122,69 @@ TEST_CASE("an ESC and a key long behind it are two keys") {
   CHECK(x.drop_escape_before("y", key_gap));
   CHECK_FALSE(x.has_escape());
   CHECK(x.feed("y") == std::vector{key{key_kind::text, "y"}});
+}
+
+TEST_CASE("an answer of the terminal is no key, wherever it is cut") {
+  const std::string answer =
+      GENERATE("\x1b]0;x\x07", "\x1b]11;rgb:0000/0000/0000\x1b\\",
+               "\x1bP>|a terminal 1.0\x1b\\", "\x1b_Gi=1;OK\x1b\\",
+               "\x1b^é\x1b\\", "\x1bXsos\x1b\\");
+  const auto all = "a" + answer + "b";
+  const keys whole{{key_kind::text, "a"}, {key_kind::text, "b"}};
+  CHECK(fed({all}) == whole);
+  for (std::size_t i = 1; i < all.size(); ++i)
+    CHECK(fed({all.substr(0, i), all.substr(i)}) == whole);
+}
+
+TEST_CASE("an answer without an end swallows no key") {
+  using namespace std::chrono_literals;
+  key_reader x;
+  const key_reader::time_point began{};
+  CHECK(x.feed("\x1bPq", began).empty());
+  SECTION("of another kind") {
+    CHECK(x.feed("\x03", began) == keys{{key_kind::interrupt}});
+    CHECK(x.feed("y", began) == keys{{key_kind::text, "y"}});
+  }
+  SECTION("that is a sequence") {
+    CHECK(x.feed("\x1b[A", began) == keys{{key_kind::up}});
+  }
+  SECTION("behind a silence") {
+    CHECK(x.feed("y", began + key_reader::longest_answer_pause) ==
+          keys{{key_kind::text, "y"}});
+  }
+  SECTION("nor an ESC, that it may have ended with") {
+    CHECK(x.feed("\x1b", began).empty());
+    CHECK_FALSE(x.has_escape());
+    CHECK(x.feed("\\", began + key_reader::longest_answer_pause) ==
+          keys{{key_kind::text, "\\"}});
+  }
+}
+
+TEST_CASE("a paste whose end is lost ends, and one that is slow goes on") {
+  using namespace std::chrono_literals;
+  key_reader x;
+  const key_reader::time_point began{};
+  CHECK(x.feed("\x1b[200~one\rtwo", began).empty());
+  const key pasted{key_kind::text, "one\rtwo", true};
+  SECTION("by a key behind a silence") {
+    CHECK(x.feed("y", began + key_reader::longest_pause) ==
+          keys{pasted, {key_kind::text, "y"}});
+  }
+  SECTION("by Ctrl-C at once") {
+    CHECK(x.feed("\x03", began) == keys{pasted, {key_kind::interrupt}});
+  }
+  SECTION("not by the keys before that") {
+    CHECK(x.feed("y", began + key_reader::longest_pause - 1ms).empty());
+  }
+  SECTION("not by more of it") {
+    const std::string more(100, 'x');
+    CHECK(x.feed(more, began + 1min).empty());
+    CHECK(x.feed("!\x1b[201~", began + 2min) ==
+          keys{{key_kind::text, "one\rtwo" + more + "!", true}});
+  }
+  SECTION("not by an end that is cut") {
+    CHECK(x.feed("!\x1b[201", began).empty());
+    CHECK(x.feed("~z", began + 1min) ==
+          keys{{key_kind::text, "one\rtwo!", true}, {key_kind::text, "z"}});
+  }
 }

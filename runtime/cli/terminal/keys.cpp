@@ -15,6 +15,9 @@ namespace {
 constexpr char escape = '\x1b';
 constexpr std::string_view paste_begins = "\x1b[200~";
 constexpr std::string_view paste_ends = "\x1b[201~";
+/// What stands behind the ESC of OSC, DCS, APC, PM and SOS.
+constexpr std::string_view answer_begins = "]P_^X";
+constexpr std::string_view answer_ends = "\x1b\\";
 constexpr std::size_t longest_sequence = 32;
 
 std::optional<key_kind> of_control(char c) {
@@ -105,12 +108,40 @@ std::size_t text_size(std::string_view x) {
 
 }  // namespace
 
-std::vector<key> key_reader::feed(std::string_view bytes) {
-  rest_ += bytes;
+std::vector<key> key_reader::feed(std::string_view bytes, time_point now) {
   std::vector<key> out;
-  while (!rest_.empty() && (pasting_ ? take_paste(out) : take(out))) {
+  end_lost(bytes, now, out);
+  rest_ += bytes;
+  fed_ = now;
+  const auto takes = [&] {
+    switch (reads_) {
+      case what::paste: return take_paste(out);
+      case what::answer: return take_answer();
+      default: return take(out);
+    }
+  };
+  while (!rest_.empty() && takes()) {
   }
   return out;
+}
+
+/// A paste that was only slow goes on with more than a person presses at once,
+/// or with its end. Ctrl-C alone is never a part of one.
+void key_reader::end_lost(std::string_view bytes, time_point now,
+                          std::vector<key>& out) {
+  constexpr std::size_t most_pressed = 64;
+  constexpr std::string_view ctrl_c = "\x03";
+  if (reads_ == what::answer && now - fed_ >= longest_answer_pause) {
+    rest_.clear();
+    reads_ = what::keys;
+  }
+  if (reads_ != what::paste || bytes.empty()) return;
+  const bool pressed =
+      now - fed_ >= longest_pause && bytes.size() <= most_pressed &&
+      (rest_ + std::string{bytes}).find(paste_ends) == std::string::npos;
+  if (!pressed && bytes != ctrl_c) return;
+  keep_pasted(rest_.size());
+  end_paste(out);
 }
 
 bool key_reader::drop_escape_before(std::string_view bytes,
@@ -127,13 +158,41 @@ bool key_reader::take_paste(std::vector<key>& out) {
   const bool over = end != std::string::npos;
   // The end may be cut in two.
   const auto keep = std::min(rest_.size(), paste_ends.size() - 1);
-  const auto n = over ? end : rest_.size() - keep;
-  const auto room = longest_paste - pasted_.size();
-  pasted_.append(rest_, 0, std::min(n, room));
-  rest_.erase(0, over ? n + paste_ends.size() : n);
+  keep_pasted(over ? end : rest_.size() - keep);
   if (!over) return false;
-  pasting_ = false;
-  out.push_back({key_kind::text, std::exchange(pasted_, {}), true});
+  rest_.erase(0, paste_ends.size());
+  end_paste(out);
+  return true;
+}
+
+/// The next bytes are of the paste.
+void key_reader::keep_pasted(std::size_t size) {
+  const auto kept = std::min(size, longest_paste - pasted_.size());
+  pasted_.append(rest_, 0, kept);
+  left_out_ += size - kept;
+  rest_.erase(0, size);
+}
+
+void key_reader::end_paste(std::vector<key>& out) {
+  reads_ = what::keys;
+  out.push_back({key_kind::text, std::exchange(pasted_, {}), true,
+                 std::exchange(left_out_, 0)});
+}
+
+/// Up to BEL, or ESC and a backslash. Any other control character is a key, or
+/// the beginning of one, and the end of what was no answer.
+bool key_reader::take_answer() {
+  constexpr char bell = '\x07';
+  const auto end = std::ranges::find_if(rest_, [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
+  });
+  rest_.erase(rest_.begin(), end);
+  if (rest_.empty() || rest_ == std::string_view{&escape, 1}) return false;
+  reads_ = what::keys;
+  if (rest_.front() == bell)
+    rest_.erase(0, 1);
+  else if (rest_.starts_with(answer_ends))
+    rest_.erase(0, answer_ends.size());
   return true;
 }
 
@@ -169,7 +228,11 @@ bool key_reader::take_sequence(std::vector<key>& out) {
   rest_.erase(0, alone ? 1 : n);
   if (alone) return true;
   if (whole == paste_begins) {
-    pasting_ = true;
+    reads_ = what::paste;
+    return true;
+  }
+  if (n == 2 && answer_begins.find(whole[1]) != answer_begins.npos) {
+    reads_ = what::answer;
     return true;
   }
   const auto* const found = std::ranges::find(

@@ -49,7 +49,8 @@ enum class key_kind : std::uint8_t {
 struct key {
   key_kind what = key_kind::text;
   std::string text{};
-  bool pasted = false;  ///< by a terminal that marks pastes
+  bool pasted = false;       ///< by a terminal that marks pastes
+  std::size_t left_out = 0;  ///< bytes of the paste behind `text`
 
   bool operator==(const key&) const = default;
 };
@@ -57,14 +58,24 @@ struct key {
 /// Keeps what is not whole yet: a character of UTF-8, a sequence, a paste.
 class key_reader {
  public:
-  /// Of one paste; the rest of it is dropped.
-  static constexpr std::size_t longest_paste = 4u << 20;
+  using time_point = std::chrono::steady_clock::time_point;
 
-  /// Sequences that mean nothing here are dropped.
-  std::vector<key> feed(std::string_view bytes);
+  /// Of one paste; the rest of it is dropped, and counted.
+  static constexpr std::size_t longest_paste = 4u << 20;
+  /// Behind so much silence in a paste, or in an answer of the terminal, a few
+  /// bytes are keys: its end is lost.
+  static constexpr std::chrono::milliseconds longest_pause{2000};
+  static constexpr std::chrono::milliseconds longest_answer_pause{250};
+
+  /// Sequences that mean nothing here, and answers of the terminal (OSC, DCS
+  /// and their like), are dropped.
+  std::vector<key> feed(std::string_view bytes,
+                        time_point now = std::chrono::steady_clock::now());
 
   /// An ESC came, and nothing behind it: a key of its own if nothing follows.
-  [[nodiscard]] bool has_escape() const noexcept { return rest_ == "\x1b"; }
+  [[nodiscard]] bool has_escape() const noexcept {
+    return reads_ == what::keys && rest_ == "\x1b";
+  }
   void drop_escape() { rest_.clear(); }
   /// The same where bytes come so long behind it: whether it was a key of its
   /// own, which is dropped then.
@@ -74,11 +85,19 @@ class key_reader {
  private:
   bool take(std::vector<key>& out);
   bool take_paste(std::vector<key>& out);
+  bool take_answer();
   bool take_sequence(std::vector<key>& out);
+  void end_lost(std::string_view bytes, time_point now, std::vector<key>& out);
+  void keep_pasted(std::size_t size);
+  void end_paste(std::vector<key>& out);
 
+  enum class what : std::uint8_t { keys, paste, answer };
+
+  what reads_ = what::keys;
   std::string rest_;
   std::string pasted_;
-  bool pasting_ = false;
+  std::size_t left_out_ = 0;
+  time_point fed_{};
 };
 
 }  // namespace riffle::cli
