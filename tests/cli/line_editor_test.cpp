@@ -104,6 +104,33 @@ TEST_CASE("a long paste is one piece") {
   }
 }
 
+TEST_CASE("what has no room is told of, and nothing is lost unseen") {
+  constexpr auto most = line_editor::longest_text;
+  auto x = line_editor::with_pieces();
+  const std::string part(most - 100, 'x');
+  x.on({key_kind::text, part, true, 900'000});
+  CHECK(x.shown(x.text()) ==
+        "[pasted text, 4.0 MB of 4.9 MB: the rest was left out]");
+  SECTION("of a second paste") {
+    type(x, std::string(5000, 'y'));
+    CHECK(x.shown(x.text()).ends_with(
+        "[pasted text, 100 B of 4.9 KB: the rest was left out]"));
+    CHECK(x.on({key_kind::text, std::string(5000, 'z')}) == editor_event::full);
+    CHECK(x.take().size() == most);
+  }
+  SECTION("of a key") {
+    CHECK(x.on({key_kind::text, std::string(100, 'y')}) == editor_event::none);
+    CHECK(x.on({key_kind::text, "é"}) == editor_event::full);
+    // Nothing of that size is printed.
+    CHECK((x.take() == part + std::string(100, 'y')));
+  }
+  SECTION("where there are no pieces") {
+    line_editor plain;
+    CHECK(plain.on({key_kind::text, part, true, 1}) == editor_event::full);
+    CHECK(plain.text().empty());
+  }
+}
+
 TEST_CASE("what was typed before is searched") {
   line_editor x;
   for (const auto* text : {"make test", "git status", "make all"})

@@ -239,6 +239,7 @@ chat_prompt::said chat_prompt::on(const key& x) {
       above_.clear();
       return said::nothing;
     case editor_event::edit: edit(); return said::nothing;
+    case editor_event::full: screen_.write("\a"); return said::nothing;
     default: return said::nothing;
   }
 }

@@ -184,6 +184,7 @@ void chat_prompt::take(std::vector<key> keys) {
     switch (editor_.on(x)) {
       // Once more, and the person stays.
       case editor_event::end_of_input: leaves_later_ = !leaves_later_; break;
+      case editor_event::full: screen_.write("\a"); break;
       case editor_event::edit:
         answers_ += wrap_lines(no_editor_yet, screen_.columns());
         break;

@@ -91,16 +91,24 @@ void line_editor::insert(std::string_view text) {
   put(cut_utf8(safe, longest_text - std::min(used, longest_text)));
 }
 
-/// Typed, or pasted.
-void line_editor::type(std::string_view text) {
-  const auto lines = with_line_ends(text);
-  if (!has_pieces_ || !pasted_texts::is_long(lines)) return insert(lines);
+/// Typed, or pasted. Of what is too long a piece says how much of it is there,
+/// and all else is not taken.
+editor_event line_editor::type(const key& x) {
+  const auto safe = safe_text(with_line_ends(x.text));
   const auto used = pieces_.whole_size(text_);
-  const auto safe = safe_text(lines);
   const auto room = longest_text - std::min(used, longest_text);
-  const auto mark = pieces_.keep(std::string{cut_utf8(safe, room)});
-  if (mark.empty()) return insert(lines);
-  put(mark);
+  const auto kept = cut_utf8(safe, room);
+  const auto left_out = safe.size() - kept.size() + x.left_out;
+  if (has_pieces_ && pasted_texts::is_long(safe) && !kept.empty()) {
+    const auto mark = pieces_.keep(std::string{kept}, left_out);
+    if (!mark.empty()) {
+      put(mark);
+      return editor_event::none;
+    }
+  }
+  if (left_out > 0) return editor_event::full;
+  put(pasted_texts::without_marks(safe));
+  return editor_event::none;
 }
 
 void line_editor::give(const std::string& marked) {
@@ -322,7 +330,7 @@ editor_event line_editor::on(const key& x) {
 editor_event line_editor::act(const key& x) {
   if (move(x.what) || change(x.what)) return editor_event::none;
   switch (x.what) {
-    case key_kind::text: type(x.text); return editor_event::none;
+    case key_kind::text: return type(x);
     case key_kind::enter: return enter();
     case key_kind::tab: return editor_event::complete;
     case key_kind::interrupt: return editor_event::interrupted;

@@ -26,6 +26,7 @@ enum class editor_event : std::uint8_t {
   complete,      ///< Tab: the word before the cursor
   redraw,
   edit,  ///< the text shall be opened in an editor
+  full,  ///< there is no room for all of it: it was left out
 };
 
 /// Rows to be written from the first column, and where the cursor belongs.
@@ -111,7 +112,7 @@ class line_editor {
   void keep_for_undo(const key& x, std::string text, std::size_t cursor);
   editor_event act(const key& x);
   void put(std::string_view marked);
-  void type(std::string_view text);
+  editor_event type(const key& x);
   [[nodiscard]] std::string seen_of(std::string_view character) const;
   editor_event enter();
   void vertical(bool up);

@@ -38,14 +38,17 @@ std::string grouped(std::size_t n) {
   return out;
 }
 
-std::string label_of(std::string_view text) {
-  const auto lines = lines_in(text);
-  return "[pasted text, " +
-         (lines > 1 ? grouped(lines) + " lines" : short_size(text.size())) +
-         "]";
-}
-
 }  // namespace
+
+std::string pasted_texts::label_of(const piece& x) {
+  const auto size = x.text.size();
+  const auto lines = lines_in(x.text);
+  if (x.left_out > 0)
+    return "[pasted text, " + short_size(size) + " of " +
+           short_size(size + x.left_out) + ": the rest was left out]";
+  return "[pasted text, " +
+         (lines > 1 ? grouped(lines) + " lines" : short_size(size)) + "]";
+}
 
 bool pasted_texts::is_long(std::string_view text) {
   constexpr std::size_t most_lines = 8;
@@ -66,13 +69,13 @@ std::string pasted_texts::without_marks(std::string_view text) {
   return out;
 }
 
-std::string pasted_texts::keep(std::string text) {
+std::string pasted_texts::keep(std::string text, std::size_t left_out) {
   if (all_.size() >= most) return {};
-  all_.push_back(std::move(text));
+  all_.push_back({std::move(text), left_out});
   return mark_of(all_.size() - 1);
 }
 
-const std::string* pasted_texts::of(std::string_view mark) const {
+const pasted_texts::piece* pasted_texts::of(std::string_view mark) const {
   const auto x = first_character(mark);
   if (!x.valid || x.code < first_mark) return nullptr;
   const auto index = x.code - first_mark;
@@ -95,15 +98,15 @@ void pasted_texts::each(std::string_view text, Take take) const {
 
 std::string pasted_texts::whole(std::string_view text) const {
   std::string out;
-  each(text, [&](std::string_view part, const std::string* kept) {
-    out += kept ? std::string_view{*kept} : part;
+  each(text, [&](std::string_view part, const piece* kept) {
+    out += kept ? std::string_view{kept->text} : part;
   });
   return out;
 }
 
 std::string pasted_texts::shown(std::string_view text) const {
   std::string out;
-  each(text, [&](std::string_view part, const std::string* kept) {
+  each(text, [&](std::string_view part, const piece* kept) {
     kept ? out += label_of(*kept) : out += part;
   });
   return out;
@@ -111,8 +114,8 @@ std::string pasted_texts::shown(std::string_view text) const {
 
 std::size_t pasted_texts::whole_size(std::string_view text) const {
   std::size_t out = 0;
-  each(text, [&](std::string_view part, const std::string* kept) {
-    out += kept ? kept->size() : part.size();
+  each(text, [&](std::string_view part, const piece* kept) {
+    out += kept ? kept->text.size() : part.size();
   });
   return out;
 }

@@ -28,7 +28,8 @@ class pasted_texts {
   static std::string without_marks(std::string_view text);
 
   /// The mark of a text that is kept from now on; empty: there is no room.
-  std::string keep(std::string text);
+  /// `left_out`: bytes of the paste that are not in it.
+  std::string keep(std::string text, std::size_t left_out = 0);
 
   /// What a text with marks means, as a program reads it, and as a person does.
   [[nodiscard]] std::string whole(std::string_view text) const;
@@ -36,11 +37,17 @@ class pasted_texts {
   [[nodiscard]] std::size_t whole_size(std::string_view text) const;
 
  private:
-  [[nodiscard]] const std::string* of(std::string_view mark) const;
+  struct piece {
+    std::string text;
+    std::size_t left_out = 0;
+  };
+
+  static std::string label_of(const piece& x);
+  [[nodiscard]] const piece* of(std::string_view mark) const;
   template <class Take>
   void each(std::string_view text, Take take) const;
 
-  std::vector<std::string> all_;
+  std::vector<piece> all_;
 };
 
 }  // namespace riffle::cli
