@@ -77,8 +77,8 @@ undo_plan undo_of(const session_changes& turn,
     const auto away = std::ranges::find_if(
         x.calls, [](const auto* one) { return !one->node.empty(); });
     if (away != x.calls.end()) {
-      out.problems.push_back(x.path + " was changed on the node " +
-                             (*away)->node);
+      out.problems.push_back(exact_name(x.path, 200) +
+                             " was changed on the node " + (*away)->node);
       continue;
     }
     auto was = tools::earlier(workspace, made_by(x));
@@ -110,7 +110,7 @@ std::string question_of(const std::string& turn,
                         const std::vector<tools::earlier_file>& files) {
   constexpr std::size_t most = 5;
   std::vector<std::string> names;
-  for (const auto& one : files) names.push_back(safe_line(one.path, 60));
+  for (const auto& one : files) names.push_back(exact_name(one.path, 60));
   return "Take back what " + turn + " changed in " +
          counted(names.size(), "file") + ": " + join_some(names, most) + "?";
 }
@@ -139,7 +139,8 @@ bool changed_nothing(const session_changes& turn) {
 
 std::vector<std::string> names_of(const session_changes& turn) {
   std::vector<std::string> out;
-  for (const auto& one : by_file(turn)) out.push_back(safe_line(one.path, 200));
+  for (const auto& one : by_file(turn))
+    out.push_back(exact_name(one.path, 200));
   return out;
 }
 

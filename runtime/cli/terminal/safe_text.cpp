@@ -126,4 +126,26 @@ std::string safe_line(std::string_view text, std::size_t most) {
   return out;
 }
 
+std::string exact_line(std::string_view text, std::size_t most) {
+  return exact_text(safe_line(text, most));
+}
+
+std::string exact_name(std::string_view name, std::size_t most) {
+  std::string out;
+  std::size_t count = 0;
+  while (!name.empty()) {
+    if (++count > most) return out + "…";
+    const auto c = first_of(name);
+    const auto bytes = name.substr(0, c.size);
+    name.remove_prefix(c.size);
+    const bool blank =
+        c.code == ' ' && (out.empty() || out.ends_with(' ') || name.empty());
+    if (blank || (c.valid && is_invisible(c.code, out)))
+      append_code(out, c.code);
+    else
+      append_safe(out, bytes, c);
+  }
+  return out;
+}
+
 }  // namespace riffle::cli

@@ -26,4 +26,12 @@ std::string shell_word(std::string_view text);
 /// it is cut, with "…" at its end.
 std::string safe_line(std::string_view text, std::size_t most);
 
+/// The same of what somebody decides about, as `exact_text`.
+std::string exact_line(std::string_view text, std::size_t most);
+
+/// A name, such as a file's, that somebody decides about: no other name looks
+/// so. Blanks at its ends and behind another are \u{0020}, line ends and tabs
+/// \xNN.
+std::string exact_name(std::string_view name, std::size_t most);
+
 }  // namespace riffle::cli

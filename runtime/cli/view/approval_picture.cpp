@@ -133,6 +133,14 @@ std::string_view task_of(std::string_view title) {
   return is_place ? title.substr(0, end + 2) : std::string_view{};
 }
 
+/// Behind what says which task it is of. A file's name ends it.
+std::string title_of(const events::approval_required& x, std::size_t behind) {
+  constexpr std::size_t most = 200;
+  const auto title = std::string_view{x.title}.substr(behind);
+  const bool named = x.tool == "write" || x.tool == "edit" || x.tool == "read";
+  return named ? exact_name(title, most) : exact_line(title, most);
+}
+
 std::string sentence(const events::approval_required& x, bool of_new_file,
                      bool edited, bool others) {
   const auto tool = safe_line(x.tool, 64);
@@ -142,8 +150,7 @@ std::string sentence(const events::approval_required& x, bool of_new_file,
   const bool runs =
       x.tool == "bash" || x.title == plain || x.title.starts_with(plain + ": ");
   auto out = task + tool;
-  out += runs ? " wants to run"
-              : ": " + safe_line(x.title.substr(task.size()), 200);
+  out += runs ? " wants to run" : ": " + title_of(x, task.size());
   const std::string_view how = !edited  ? ""
                                : others ? "as changed"
                                         : "as you changed it";
@@ -153,7 +160,7 @@ std::string sentence(const events::approval_required& x, bool of_new_file,
   else if (edited)
     out += " (" + std::string{how} + ")";
   if (x.reason != "`" + x.tool + "` changes something" && !x.reason.empty())
-    out += " — " + safe_line(x.reason, 200);
+    out += " — " + exact_line(x.reason, 200);
   return out + (runs ? ":" : "");
 }
 

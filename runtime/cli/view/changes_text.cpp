@@ -47,7 +47,7 @@ std::string heading(const std::string& text, bool color) {
 }
 
 std::string head_of(const std::string& path, const std::string& counts) {
-  return safe_line(path, longest_path) + "  " + counts;
+  return exact_name(path, longest_path) + "  " + counts;
 }
 
 }  // namespace
@@ -133,10 +133,10 @@ std::string changes_text(const std::vector<changed_file>& files,
 std::string unchanged_text(std::string_view file,
                            const std::vector<changed_file>& all) {
   std::vector<std::string> names;
-  for (const auto& x : all) names.push_back(safe_line(x.path, longest_path));
+  for (const auto& x : all) names.push_back(exact_name(x.path, longest_path));
   const std::string none = "no call of write or edit has changed ";
   if (file.empty() || names.empty()) return none + "a file";
-  return none + safe_line(file, longest_path) + "; the session changed " +
+  return none + exact_name(file, longest_path) + "; the session changed " +
          join_some(names, most_listed);
 }
 

@@ -38,8 +38,11 @@ std::string_view plain_title(const storage::proposal_record& x) {
 
 std::string about(const storage::proposal_record& x, std::size_t most) {
   const bool call = x.source == events::proposal_source::tool_call;
-  const auto text =
-      safe_line(call ? plain_title(x) : std::string_view{x.summary}, most);
+  const auto title = plain_title(x);
+  const bool named = x.tool == "write" || x.tool == "edit";
+  const auto text = !call   ? exact_line(x.summary, most)
+                    : named ? exact_name(title, most)
+                            : exact_line(title, most);
   return call ? safe_line(x.tool, 64) + ": " + text : text;
 }
 
@@ -57,7 +60,7 @@ std::string this_call(const storage::grant_record& x) {
   call.tool = x.tool;
   call.arguments = x.what;
   auto name = call_name(call);
-  return name.size() > x.tool.size() + 1 ? name : safe_line(x.what, 200);
+  return name.size() > x.tool.size() + 1 ? name : exact_line(x.what, 200);
 }
 
 void append_member(std::string& out, std::string_view name,
@@ -80,7 +83,7 @@ std::string summary_text(const service::proposal_view& view, wall_time now,
          "  (" + ago(x.what.made, now) + ", session " +
          safe_line(short_id(x.what.session.value), 64) +
          (x.what.folder.empty() ? ""
-                                : ", in " + safe_line(x.what.folder, 200)) +
+                                : ", in " + exact_name(x.what.folder, 200)) +
          ")\n" +
          (storage::awaits_execution(x)
               ? "  not executed yet: " +
@@ -104,7 +107,7 @@ std::string whole_text(const service::proposal_view& view, wall_time now,
                columns);
   append_member(out, "reason:   ", safe_line(x.what.reason, 500));
   append_member(out, "session:  ", safe_line(x.what.session.value, 128));
-  append_member(out, "folder:   ", safe_line(x.what.folder, 500));
+  append_member(out, "folder:   ", exact_name(x.what.folder, 500));
   const auto reach = std::string{core::reach_of_pattern(x.what.pattern)};
   const auto covers = core::words_of_pattern(x.what.tool, x.what.pattern) +
                       (reach.empty() ? reach : "; " + reach);
@@ -113,8 +116,8 @@ std::string whole_text(const service::proposal_view& view, wall_time now,
                   "call" +
                       (x.what.pattern.empty()
                            ? std::string{}
-                           : ", pattern " + safe_line(x.what.pattern, 200) +
-                                 " (" + safe_line(covers, 400) + ")") +
+                           : ", pattern " + exact_line(x.what.pattern, 200) +
+                                 " (" + exact_line(covers, 400) + ")") +
                       ", tool");
   append_member(out, "replaces: ", safe_line(x.what.replaces.value, 64));
   append_member(out, "now:      ", safe_line(by.value, 64));
@@ -142,7 +145,7 @@ std::string covered_text(const storage::grant_record& x) {
   switch (x.scope) {
     case always_scope::tool: covers = "every call"; break;
     case always_scope::pattern:
-      covers = safe_line(core::words_of_pattern(x.tool, x.what), 200);
+      covers = exact_line(core::words_of_pattern(x.tool, x.what), 200);
       break;
     default: covers = "this very call, " + this_call(x); break;
   }
@@ -153,7 +156,7 @@ std::string always_text(const std::string& tool, const std::string& pattern,
                         always_scope scope, bool kept) {
   const auto what = scope == always_scope::call ? "this very call"
                     : scope == always_scope::pattern
-                        ? safe_line(core::words_of_pattern(tool, pattern), 200)
+                        ? exact_line(core::words_of_pattern(tool, pattern), 200)
                         : "every call of " + safe_line(tool, 64);
   return "From now on without a question: " + what +
          (kept ? ", in every session of this folder" : ", in this session");
@@ -226,7 +229,7 @@ std::string grant_text(const storage::grant_record& x, wall_time now) {
          (x.session.value.empty()
               ? ", every session"
               : ", session " + safe_line(short_id(x.session.value), 64)) +
-         ", in " + safe_line(x.folder, 200) + ")\n";
+         ", in " + exact_name(x.folder, 200) + ")\n";
 }
 
 }  // namespace riffle::cli
