@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/commands/chat_files.hpp"
 
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "runtime/cli/commands/new_file.hpp"
 #include "runtime/cli/terminal/chat_prompt.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
@@ -26,6 +34,11 @@ struct text_place {
   riffle::testing::temp_folder folder;
   riffle::testing::scoped_directory there{folder.path()};
 };
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream in{file};
+  return {std::istreambuf_iterator<char>{in}, {}};
+}
 
 }  // namespace
 
@@ -146,4 +159,33 @@ TEST_CASE("a line far within a huge file is not looked for") {
   CHECK(text_place::context_of("@huge.log:5")
             .starts_with("huge.log is too large: line 5 is not within its "
                          "first 256 MiB"));
+}
+
+TEST_CASE("what is saved makes a new file, whole or not at all") {
+  const riffle::testing::temp_folder folder;
+  const auto file = folder.path() / "it.md";
+  SECTION("not where something is") {
+    folder.write("it.md", "mine\n");
+    CHECK(make_file(file, "text\n") == EEXIST);
+    CHECK(text_of(file) == "mine\n");
+  }
+  SECTION("not where a link leads") {
+    std::filesystem::create_symlink(folder.path() / "far", file);
+    CHECK(make_file(file, "text\n") == EEXIST);
+    CHECK_FALSE(std::filesystem::exists(folder.path() / "far"));
+  }
+  SECTION("not a part of it") {
+    rlimit before{};
+    ::getrlimit(RLIMIT_FSIZE, &before);
+    const rlimit few{3, before.rlim_max};
+    const auto old = std::signal(SIGXFSZ, SIG_IGN);
+    ::setrlimit(RLIMIT_FSIZE, &few);
+    const int problem = make_file(file, "text\n");
+    ::setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, old);
+    CHECK(problem == EFBIG);
+    CHECK_FALSE(std::filesystem::exists(file));
+    CHECK(make_file(file, "text\n") == 0);
+    CHECK(text_of(file) == "text\n");
+  }
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What begins with '/' in a conversation.
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
-#include <filesystem>
-#include <fstream>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -16,6 +15,7 @@
 #include "runtime/base/clock.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/cli/commands/conversation.hpp"
+#include "runtime/cli/commands/new_file.hpp"
 #include "runtime/cli/commands/own_commands.hpp"
 #include "runtime/cli/terminal/choose.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
@@ -367,13 +367,11 @@ void conversation::save(const std::string& file) {
   if (file.empty()) return note("/save FILE");
   const auto whole = snapshot();
   if (!whole) return note("There is nothing to save yet.");
-  std::error_code unknown;
-  if (std::filesystem::exists(file, unknown))
-    return note(file + " is there already: name another file");
-  std::ofstream out{file, std::ios::binary | std::ios::trunc};
-  out << conversation_text(*whole);
-  out.close();
-  note(out ? "saved: " + file : file + " cannot be written");
+  const int problem = make_file(file, conversation_text(*whole));
+  if (problem == 0) return note("saved: " + file);
+  note(problem == EEXIST ? file + " is there already: name another file"
+                         : file + " cannot be written: " +
+                               std::generic_category().message(problem));
 }
 
 }  // namespace riffle::cli

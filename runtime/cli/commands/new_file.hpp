@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// A configuration that a command writes.
+// Files that a command writes.
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "runtime/cli/commands/commands.hpp"
 
 namespace riffle::cli {
 
-/// Writes a file that was not there, or any one if `replaces`. The exit status;
-/// what went wrong was said.
+/// Makes a file that was not there, not even as a link; 0 or an errno. One that
+/// could not be written to its end is gone again.
+int make_file(const std::filesystem::path& file, std::string_view text);
+
+/// Writes such a file, or any one if `replaces`. The exit status; what went
+/// wrong was said.
 int write_new_file(const std::filesystem::path& file, const std::string& text,
                    bool replaces, console& io);
 
