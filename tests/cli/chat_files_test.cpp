@@ -117,6 +117,27 @@ TEST_CASE("of a whole file its lines are told") {
   CHECK(attach_mentioned(x) == "f:1.txt (4 lines), f:1.txt, line 2");
 }
 
+TEST_CASE("of what is attached it is said what the model does not get") {
+  const text_place there;
+  there.folder.write("old.txt", "caf\xE9\nna\xEFve\nplain\n");
+  const auto said = [](const std::string& task) {
+    run_request x;
+    x.task = task;
+    const auto names = attach_mentioned(x);
+    return names ? *names : names.error().message;
+  };
+  CHECK(said("@old.txt") ==
+        "old.txt (3 lines; 2 places are not UTF-8, the model gets U+FFFD "
+        "there)");
+  CHECK(said("@old.txt:1") ==
+        "old.txt, line 1 (1 place is not UTF-8, the model gets U+FFFD there)");
+  CHECK(said("@old.txt:3") == "old.txt, line 3");
+  there.folder.write("empty.txt", "");
+  CHECK(said("@empty.txt") == "\"empty.txt\" is empty");
+  there.folder.write("blank.txt", "\n \n");
+  CHECK(said("@blank.txt") == "\"blank.txt\" holds no text");
+}
+
 TEST_CASE("a word is sent as it is where there is no such file") {
   using words = std::vector<std::string>;
   CHECK(not_attached("ask @nothere") == words{"no file nothere: sent as text"});

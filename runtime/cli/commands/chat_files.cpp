@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "messages/utf8.hpp"
 #include "runtime/base/media.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/base/unique_fd.hpp"
@@ -30,6 +31,26 @@ bool is_text(std::string_view x) { return x.find('\0') == std::string::npos; }
 std::size_t lines_in(std::string_view x) {
   const auto ends = static_cast<std::size_t>(std::ranges::count(x, '\n'));
   return ends + (x.empty() || x.ends_with('\n') ? 0 : 1);
+}
+
+std::size_t not_utf8(std::string_view x) {
+  std::size_t out = 0;
+  while (!x.empty()) {
+    const auto c = first_character(x);
+    if (!c.valid) ++out;
+    x.remove_prefix(c.size);
+  }
+  return out;
+}
+
+/// What a person does not see in its name.
+std::string about_text(const file_part& part, std::string_view text) {
+  auto out = part.first == 0 ? counted(lines_in(text), "line") : std::string{};
+  if (const auto n = not_utf8(text); n > 0)
+    out += (out.empty() ? "" : "; ") + counted(n, "place") +
+           (n == 1 ? " is" : " are") +
+           " not UTF-8, the model gets U+FFFD there";
+  return out.empty() ? out : " (" + out + ")";
 }
 
 error too_large(const std::string& name, const char* limit) {
@@ -56,8 +77,7 @@ expected<std::string> attach_mentioned(run_request& x,
     if (!text) return unexpected{std::move(text.error())};
     names += (names.empty() ? "" : ", ") + shown(*part);
     const bool is_media = !media_type_of(*text).empty();
-    if (part->first == 0 && !is_media && is_text(*text))
-      names += " (" + counted(lines_in(*text), "line") + ")";
+    if (!is_media && is_text(*text)) names += about_text(*part, *text);
     if (is_media) {
       x.attachments.push_back({name});
       continue;

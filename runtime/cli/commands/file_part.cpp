@@ -213,7 +213,7 @@ expected<std::string> text_of(file_part& x, std::size_t most) {
   const auto size = fs::file_size(x.name, unknown);
   const bool large = !unknown && size > read_at_once;
   if (x.first == 0 || !large) {
-    auto text = read_file(x.name, "attached file");
+    auto text = read_file(x.name, "text");
     if (!text || x.first == 0) return text;
     line_keeper lines{x, most};
     lines.take(*text);

@@ -74,6 +74,7 @@ expected<std::string> read_file(const std::filesystem::path& file,
   const auto name = "\"" + file.string() + "\"";
   auto out = read_within(file, {.bytes = largest});
   if (!out) return mistake(name + " " + out.error());
+  if (out->empty()) return mistake(name + " is empty");
   if (trimmed(*out).empty()) return mistake(name + " holds no " + what);
   return std::move(*out);
 }
