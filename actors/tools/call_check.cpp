@@ -9,6 +9,7 @@
 
 #include "actors/cluster/node_board.hpp"
 #include "actors/core/control_tools.hpp"
+#include "actors/run/recovery.hpp"
 #include "actors/tools/call_policy.hpp"
 #include "actors/tools/proposal_texts.hpp"
 #include "runtime/base/secrets.hpp"
@@ -39,6 +40,17 @@ std::optional<error> find_unlisted(const run_spec& spec,
                redact("there is no tool `" + tool + "`" +
                       (names.empty() ? ", and this run has no other one"
                                      : "; there are: " + names))};
+}
+
+/// Who asks for a summary wants words alone: what was asked for before stands
+/// in front of the model once more, and nobody means it now.
+std::optional<error> find_summary(const run_spec& spec,
+                                  const std::string& tool) {
+  if (spec.task != sum_up_task || tool == "complete" ||
+      spec.context.find(sum_up_context) == spec.context.npos)
+    return {};
+  return error{errc::approval_denied, tool_call_parser_op,
+               "a summary was asked for, so no tool is executed"};
 }
 
 /// Readers of the log get an object wherever there is one.
@@ -123,7 +135,9 @@ std::optional<error> ask_tool(const run_spec& spec, const tools::tool& tool,
 
 std::optional<error> check_call(const run_spec& spec, tool_call& call,
                                 const std::string& text) {
-  if (auto why = find_unlisted(spec, call.tool)) {
+  auto why = find_unlisted(spec, call.tool);
+  if (!why) why = find_summary(spec, call.tool);
+  if (why) {
     take_arguments(call, text);
     return why;
   }

@@ -29,6 +29,7 @@ struct summed_up : actor_fixture {
     auto spec = make_spec(run);
     spec->task = text;
     if (sums_up) spec->context = sum_up_context;
+    spec->approval = approve::all;
     reader = std::make_shared<recording_subscriber>();
     start(spec);
     run_out();
@@ -92,6 +93,27 @@ TEST_CASE("a summary is told in the place of all that came before") {
       CHECK_FALSE(Contains(gone).match(x.asked()));
   }
   CHECK_THAT(x.asked(), Contains("said three"));
+}
+
+TEST_CASE("nothing is done for a summary, whatever the model calls") {
+  summed_up x;
+  const auto looks = x.look->acted.size();
+  CHECK(looks == 1);
+  x.provider->answers.push_back(model_calls(0, "look", json{{"n", 1}}) +
+                                model_calls(1, "act", json{{"n", 2}}) +
+                                model_stops("tool_calls"));
+  x.answer("We had tea.");
+  x.task("run_2", "/compact", true);
+  CHECK(x.look->acted.size() == looks);
+  CHECK(x.act->acted.empty());
+  CHECK_THAT(x.asked(), Contains("so no tool is executed"));
+  x.provider->answers.push_back(model_calls(0, "act", json{{"n", 2}}) +
+                                model_stops("tool_calls"));
+  x.answer("three");
+  x.task("run_3", "go on");
+  CHECK(x.act->acted.size() == 1);
+  CHECK_THAT(x.asked(),
+             Contains(R"(What came before, summed up:\nWe had tea.)"));
 }
 
 TEST_CASE("a summary that did not come takes nothing away") {
