@@ -2,6 +2,8 @@
 #include "tools/ask.hpp"
 
 #include <exception>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "tools/text.hpp"
@@ -40,6 +42,20 @@ auto guarded(const tool& x, const char* function, F f)
   }
 }
 
+/// The same of what depends on where it works.
+template <class F>
+auto guarded_in(const std::filesystem::path& workspace, const tool& x,
+                const char* function, F f) -> expected<decltype(f(workspace))> {
+  std::error_code gone;
+  const auto folder = std::filesystem::absolute(workspace, gone);
+  if (gone)
+    return unexpected{
+        error{errc::tool_execution_error, "tools.ask",
+              "the folder that it would work in is gone, so the call was not "
+              "executed"}};
+  return guarded(x, function, [&] { return f(folder); });
+}
+
 }  // namespace
 
 expected<std::string> ask_title(const tool& x,
@@ -50,32 +66,32 @@ expected<std::string> ask_title(const tool& x,
 expected<std::vector<std::string>> ask_keys(
     const tool& x, const nlohmann::json& arguments,
     const std::filesystem::path& workspace) {
-  return guarded(x, "keys", [&] {
-    return x.keys(arguments, std::filesystem::absolute(workspace));
+  return guarded_in(workspace, x, "keys", [&](const auto& folder) {
+    return x.keys(arguments, folder);
   });
 }
 
 expected<rule_subject> ask_subject(const tool& x,
                                    const nlohmann::json& arguments,
                                    const std::filesystem::path& workspace) {
-  return guarded(x, "subject", [&] {
-    return x.subject(arguments, std::filesystem::absolute(workspace));
+  return guarded_in(workspace, x, "subject", [&](const auto& folder) {
+    return x.subject(arguments, folder);
   });
 }
 
 expected<call_preview> ask_preview(const tool& x,
                                    const nlohmann::json& arguments,
                                    const std::filesystem::path& workspace) {
-  return guarded(x, "preview", [&] {
-    return x.preview(arguments, std::filesystem::absolute(workspace));
+  return guarded_in(workspace, x, "preview", [&](const auto& folder) {
+    return x.preview(arguments, folder);
   });
 }
 
 expected<std::optional<read_claim>> ask_only_reads(
     const tool& x, const nlohmann::json& arguments,
     const std::filesystem::path& workspace) {
-  return guarded(x, "only_reads", [&] {
-    return x.only_reads(arguments, std::filesystem::absolute(workspace));
+  return guarded_in(workspace, x, "only_reads", [&](const auto& folder) {
+    return x.only_reads(arguments, folder);
   });
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Which sessions "/resume" finds, and what "/sessions" says of this one.
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -134,5 +135,31 @@ TEST_CASE("/sessions marks the session that goes on") {
   REQUIRE(at.read_next("Write a poem"));
   REQUIRE(at.read_next(at_prompt));
   CHECK(at.written().find("(this one) Write") == std::string::npos);
+  CHECK(leave(at) == 0);
+}
+
+TEST_CASE("/resume says that the folder is gone, and names none") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const place here;
+  here.run({"one"});
+  const auto gone = here.folder.path() / "gone";
+  std::filesystem::create_directory(gone);
+  const auto in_place = [&](const char* name) {
+    return (here.folder.path() / name).string();
+  };
+  const auto line = "cd gone && exec '" + terminal_program::built().string() +
+                    "' chat --no-color --config '" + in_place("riffle.toml") +
+                    "' --set 'runtime.data_dir=" + in_place("data") +
+                    "' --set 'models.default.script=" + in_place("s.toml") +
+                    "'";
+  terminal_program at{here.folder.path(), {"-c", line}, 200, "xterm", "",
+                      "/bin/sh"};
+  REQUIRE(at.read_next("/help shows"));
+  std::filesystem::remove(gone);
+  const auto session = at.written().size();
+  say(at, "/resume one", "; the folder that you are in is gone.");
+  CHECK(at.written().find("works here", session) == std::string::npos);
+  REQUIRE(at.read_next(at_prompt));
   CHECK(leave(at) == 0);
 }

@@ -7,6 +7,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/plain_user.hpp"
 #include "tests/tools/tool_fixture.hpp"
+#include "tools/ask.hpp"
 #include "tools/builtin/files/files.hpp"
 #include "tools/builtin/files/replace_file.hpp"
 
@@ -334,4 +335,31 @@ TEST_CASE("write tells what it does and what it touches") {
   CHECK(write->keys(arguments, "/ws") == std::vector<std::string>{"/ws/b"});
   CHECK(write->spec().eff == effect::mutating);
   CHECK(write->spec().idempotent);
+}
+
+TEST_CASE("a call in a folder that is gone fails, and says so plainly") {
+  const testing::temp_folder folder;
+  const auto there = folder.path() / "there";
+  std::filesystem::create_directory(there);
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(there);
+  std::filesystem::remove(there);
+  const auto tool = make_write();
+  const json arguments{{"path", "a"}, {"content", "x"}};
+  const auto why = [](const auto& x) {
+    return x ? std::string{} : x.error().message;
+  };
+  const std::vector<std::string> all{
+      why(ask_keys(*tool, arguments, ".")),
+      why(ask_subject(*tool, arguments, ".")),
+      why(ask_preview(*tool, arguments, ".")),
+      why(ask_only_reads(*tool, arguments, "."))};
+  std::filesystem::current_path(before);
+  for (const auto& x : all)
+    CHECK(x ==
+          "the folder that it would work in is gone, so the call was not "
+          "executed");
+  CHECK(all.size() == 4);
+  // Where the folder is known nobody has to ask for it.
+  CHECK(ask_keys(*tool, arguments, folder.path()));
 }
