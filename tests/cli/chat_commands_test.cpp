@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "tests/cli/terminal_picture.hpp"
 #include "tests/cli/terminal_program.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
@@ -195,24 +194,6 @@ TEST_CASE("a session that goes on keeps its agent and its model") {
   ask(at, "now", "You said: now");
   REQUIRE(at.read_next(at_prompt));
   CHECK(leave(at) == 0);
-}
-
-TEST_CASE("the tools of a conversation are those of its agent") {
-  if (!riffle::testing::has_terminals())
-    return riffle::testing::skip(riffle::testing::no_terminals);
-  const talk here;
-  terminal_program at{here.folder.path(), {"chat", "--no-color"}, 80};
-  REQUIRE(at.read_next("model default (s). /help shows"));
-  say(at, "/tools", "\nwrite ");
-  CHECK(leave(at) == 0);
-  // A line each, on the screen too.
-  riffle::testing::terminal_picture picture{80};
-  picture.feed(at.written());
-  INFO(picture.text());
-  CHECK(picture.text().find("…\nread ") != std::string::npos);
-  CHECK(at.written().find("\nbash ") != std::string::npos);
-  for (const auto* other : {"\ncomplete ", "\nseek_approval ", "\nfetch "})
-    CHECK(at.written().find(other) == std::string::npos);
 }
 
 TEST_CASE("a plan is shown") {

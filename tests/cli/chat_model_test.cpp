@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Another model: what the server lists, and where the runtime that it needs
-// cannot be had.
+// What a conversation has: its model, those that the server lists, its tools.
 #include <filesystem>
 #include <fstream>
 
+#include "tests/cli/terminal_picture.hpp"
 #include "tests/cli/terminal_program.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
@@ -71,4 +71,28 @@ TEST_CASE("what the server lists is known by its name alone from then on") {
   REQUIRE(at.read_next("\x1b[?2004h"));
   at.type("\x15/quit\r");
   CHECK(at.finish() == 0);
+}
+
+TEST_CASE("the tools of a conversation are those of its agent, a line each") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const temp_folder folder;
+  folder.write("s.toml", "[[steps]]\ntext = \"You said: {{task}}\"\n");
+  folder.write("riffle.toml",
+               "[runtime]\ndata_dir = \"data\"\n"
+               "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
+               "script = \"s.toml\"\n");
+  terminal_program at{folder.path(), {"chat", "--no-color"}, 80};
+  REQUIRE(at.read_next("model default (s). /help shows"));
+  at.type("/tools\r");
+  REQUIRE(at.read_next("\nwrite "));
+  at.type("/quit\r");
+  CHECK(at.finish() == 0);
+  CHECK(at.written().find("\nbash ") != std::string::npos);
+  for (const auto* other : {"\ncomplete ", "\nseek_approval ", "\nfetch "})
+    CHECK(at.written().find(other) == std::string::npos);
+  riffle::testing::terminal_picture picture{80};
+  picture.feed(at.written());
+  INFO(picture.text());
+  CHECK(picture.text().find("…\nread ") != std::string::npos);
 }

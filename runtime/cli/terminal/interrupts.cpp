@@ -127,8 +127,6 @@ void interrupts::on_stop(std::function<void(const char*)> f) {
 
 bool interrupts::asked_to_stop() const noexcept { return first_signal != 0; }
 
-bool interrupts::asked_to_leave() const noexcept {
-  return has_to_leave;
-}
+bool interrupts::asked_to_leave() const noexcept { return has_to_leave; }
 
 }  // namespace riffle::cli
