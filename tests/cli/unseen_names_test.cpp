@@ -19,7 +19,7 @@ using namespace riffle::cli;
 
 namespace {
 
-bool has(const std::string& text, const std::string& part) {
+bool has_name(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -32,7 +32,7 @@ TEST_CASE("two names that look alike are shown as what they are") {
     CAPTURE(name);
     const auto shown = exact_name(name, 100);
     CHECK(shown != name);
-    CHECK(has(shown, "\\"));
+    CHECK(has_name(shown, "\\"));
     CHECK(exact_text(shown) == shown);
   }
   CHECK(exact_name("a\u200B b ", 100) == "a\\u{200b} b\\u{0020}");
@@ -48,12 +48,12 @@ TEST_CASE("rows of proposals, heads of changes and titles show such names") {
   view.it.what.title = "Writing notes\u200B.md ";
   view.it.what.folder = "/work\u2060";
   const auto row = summary_text(view, {}, {});
-  CHECK(has(row, "write: notes\\u{200b}.md\\u{0020}  ("));
-  CHECK(has(row, "in /work\\u{2060})"));
-  CHECK(has(whole_text(view, {}), "write: notes\\u{200b}.md\\u{0020}\n"));
+  CHECK(has_name(row, "write: notes\\u{200b}.md\\u{0020}  ("));
+  CHECK(has_name(row, "in /work\\u{2060})"));
+  CHECK(has_name(whole_text(view, {}), "write: notes\\u{200b}.md\\u{0020}\n"));
   view.it.what.tool = "bash";
   view.it.what.title = "Running: rm \u200Ba";
-  CHECK(has(summary_text(view, {}, {}), "bash: rm \\u{200b}a  ("));
+  CHECK(has_name(summary_text(view, {}, {}), "bash: rm \\u{200b}a  ("));
 
   CHECK(change_text("notes\u200B.md", "@@ -1 +1 @@\n-a\n+b\n", {})
             .starts_with("notes\\u{200b}.md  +1 -1\n"));
@@ -65,7 +65,7 @@ TEST_CASE("rows of proposals, heads of changes and titles show such names") {
       nlohmann::json{{"path", "notes\u200B.md "}, {"content", "x"}}.dump();
   const auto rows = approval_picture(asked, false, {.columns = 100});
   REQUIRE_FALSE(rows.empty());
-  CHECK(has(rows[0], "[1/2] write: Writing notes\\u{200b}.md\\u{0020}"));
+  CHECK(has_name(rows[0], "[1/2] write: Writing notes\\u{200b}.md\\u{0020}"));
 }
 
 TEST_CASE("what /undo asks names such files as they are") {
