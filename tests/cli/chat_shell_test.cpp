@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a person runs by the way in a conversation, and types meanwhile.
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -194,4 +195,56 @@ TEST_CASE("a command that goes to a folder and does no more is known") {
     CHECK(only_changes_folder(x));
   for (const auto* x : {"cd docs && ls", "cd docs; ls", "cdrecord", "ls"})
     CHECK_FALSE(only_changes_folder(x));
+}
+
+TEST_CASE("a command that leaves something behind gives the prompt back") {
+  if (!has_terminals()) return skip(no_terminals);
+  talk x;
+  x.riffle.type(
+      "!(touch b; while [ -e b ]; do sleep 0.05; done; echo late) & "
+      "echo started\r");
+  REQUIRE(x.riffle.read_next("\nstarted"));
+  REQUIRE(x.riffle.read_next("Something that it started works on"));
+  REQUIRE(x.riffle.read_next("\x1b[?2004h"));
+  std::filesystem::remove(x.folder.path() / "b");
+  x.riffle.type("go\r");
+  REQUIRE(x.riffle.read_next("You said: go"));
+  REQUIRE(x.riffle.read_next("\x1b[?2004h"));
+  CHECK_THAT(x.picture(), !Contains("late\n"));
+  CHECK(x.leave() == 0);
+}
+
+TEST_CASE("a signal that ends programs ends a command with its conversation") {
+  if (!has_terminals()) return skip(no_terminals);
+  talk x;
+  x.riffle.type("go\r");
+  REQUIRE(x.riffle.read_next("You said: go"));
+  REQUIRE(x.riffle.read_next("\x1b[?2004h"));
+  x.begin_command("", "");
+  SECTION("at once") { x.riffle.signal(SIGTERM); }
+  SECTION("behind a Ctrl-C that is not heeded") {
+    x.end_command();
+    REQUIRE(x.riffle.read_next("\x1b[?2004h"));
+    x.riffle.type("!trap '' INT TERM; echo begun; sleep 60\r");
+    REQUIRE(x.riffle.read_next("\nbegun"));
+    x.riffle.type("\x03");
+    REQUIRE(x.riffle.read_next("^C"));
+    x.riffle.signal(SIGTERM);
+  }
+  REQUIRE(x.riffle.read_next("Go on: riffle"));
+  CHECK(x.riffle.finish() == 130);
+}
+
+TEST_CASE("a command that does not heed Ctrl-C is killed, and that is said") {
+  if (!has_terminals()) return skip(no_terminals);
+  talk x;
+  x.riffle.type("go\r");
+  REQUIRE(x.riffle.read_next("You said: go"));
+  REQUIRE(x.riffle.read_next("\x1b[?2004h"));
+  x.riffle.type("!trap '' INT; echo begun; while :; do sleep 0.1; done\r");
+  REQUIRE(x.riffle.read_next("\nbegun"));
+  x.riffle.type("\x03");
+  REQUIRE(x.riffle.read_next("exit status 137: it did not end when"));
+  REQUIRE(x.riffle.read_next("\x1b[?2004h"));
+  CHECK(x.leave() == 0);
 }

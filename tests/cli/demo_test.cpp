@@ -3,7 +3,7 @@
 #include <chrono>
 #include <filesystem>
 
-#include "runtime/cli/commands/chat_files.hpp"
+#include "runtime/cli/commands/shell_run.hpp"
 #include "runtime/config/config.hpp"
 #include "runtime/model/scripted_script.hpp"
 #include "tests/cli/terminal_picture.hpp"
@@ -43,7 +43,7 @@ TEST_CASE("the demo finds files in any folder, also in an empty one") {
   if (!empty) folder.write("a.txt", "text\n");
   // Once more is the same: it may run again behind a crash.
   for (int i = 0; i < 2; ++i) {
-    const auto found = cli::run_shell(command, [](std::string_view) {});
+    const auto found = cli::run_shell(command, {[](std::string_view) {}});
     REQUIRE(found);
     CHECK(found->status == 0);
     CHECK(found->output == (empty ? "riffle-demo/one.txt\nriffle-demo/"

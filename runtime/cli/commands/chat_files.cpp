@@ -2,24 +2,15 @@
 #include "runtime/cli/commands/chat_files.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <system_error>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
 #include "messages/utf8.hpp"
 #include "runtime/base/media.hpp"
 #include "runtime/base/text.hpp"
-#include "runtime/base/unique_fd.hpp"
 #include "runtime/cli/commands/file_part.hpp"
 #include "runtime/cli/view/chat_line.hpp"
-
-extern char** environ;
 
 namespace riffle::cli {
 
@@ -105,82 +96,6 @@ std::vector<std::string> not_attached(const std::string& task) {
     if (!found.problem.empty() && (one_line || !found.is_word))
       out.push_back(std::move(found.problem));
   }
-  return out;
-}
-
-namespace {
-
-/// Reads all that comes, shows it, and keeps both ends of what is long.
-void follow(int fd, const std::function<void(std::string_view)>& show,
-            shell_result& to) {
-  constexpr std::size_t half = longest_kept / 2;
-  std::string head;
-  std::string tail;
-  std::size_t left_out = 0;
-  std::array<char, 16384> piece{};
-  for (;;) {
-    const auto n = ::read(fd, piece.data(), piece.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;
-    const std::string_view x{piece.data(), static_cast<std::size_t>(n)};
-    show(x);
-    to.wrote += x.size();
-    const auto first = std::min(x.size(), half - head.size());
-    head += x.substr(0, first);
-    tail += x.substr(first);
-    if (tail.size() > 2 * half) {
-      left_out += tail.size() - half;
-      tail.erase(0, tail.size() - half);
-    }
-  }
-  if (tail.size() > half) {
-    left_out += tail.size() - half;
-    tail.erase(0, tail.size() - half);
-  }
-  if (left_out > 0)
-    head += "\n… " + std::to_string(left_out) + " bytes left out …\n";
-  to.output = head + tail;
-}
-
-int status_of_process(pid_t pid) {
-  constexpr int by_signal = 128;
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0)
-    if (errno != EINTR) return -1;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : by_signal + WTERMSIG(status);
-}
-
-}  // namespace
-
-expected<shell_result> run_shell(
-    const std::string& command,
-    const std::function<void(std::string_view)>& show) {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
-    return unexpected{error{errc::internal, "chat", "no pipe can be made"}};
-  const unique_fd read_end{ends[0]};
-  unique_fd write_end{ends[1]};
-  posix_spawn_file_actions_t actions{};
-  ::posix_spawn_file_actions_init(&actions);
-  // Who would read from the keyboard would wait for what nobody knows of.
-  ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  for (const int fd : {1, 2})
-    ::posix_spawn_file_actions_adddup2(&actions, write_end.get(), fd);
-  std::array<std::string, 3> words = {"sh", "-c", command};
-  std::array<char*, 4> arguments{words[0].data(), words[1].data(),
-                                 words[2].data(), nullptr};
-  pid_t pid = -1;
-  const int failed = ::posix_spawn(&pid, "/bin/sh", &actions, nullptr,
-                                   arguments.data(), environ);
-  ::posix_spawn_file_actions_destroy(&actions);
-  write_end = unique_fd{};
-  if (failed != 0)
-    return unexpected{error{errc::internal, "chat",
-                            "the command cannot be started: " +
-                                std::generic_category().message(failed)}};
-  shell_result out;
-  follow(read_end.get(), show, out);
-  out.status = status_of_process(pid);
   return out;
 }
 

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The files and commands of a conversation: what the disk and a shell say.
+// The files of a conversation: what the disk says.
 
-#include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "runtime/service/requests.hpp"
@@ -25,18 +21,5 @@ std::vector<std::string> not_attached(const std::string& task);
 /// attached, for the person; a file that cannot be told is an error.
 expected<std::string> attach_mentioned(run_request& x,
                                        std::span<const std::string> but = {});
-
-/// Runs a command in a shell, at the terminal, with nothing to read; its output
-/// is shown and comes back, at most `longest_kept` bytes of it with a note of
-/// what is left out.
-struct shell_result {
-  int status = 0;  ///< 128 + N: ended by signal N
-  std::string output{};
-  std::uint64_t wrote = 0;  ///< bytes that there were
-};
-inline constexpr std::size_t longest_kept = 64u << 10;
-expected<shell_result> run_shell(
-    const std::string& command,
-    const std::function<void(std::string_view)>& show);
 
 }  // namespace riffle::cli

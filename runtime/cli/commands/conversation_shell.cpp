@@ -4,9 +4,9 @@
 #include <string>
 #include <system_error>
 
-#include "runtime/cli/commands/chat_files.hpp"
 #include "runtime/cli/commands/conversation.hpp"
 #include "runtime/cli/commands/requests.hpp"
+#include "runtime/cli/commands/shell_run.hpp"
 #include "runtime/cli/terminal/editor.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/waiting_log.hpp"
@@ -46,7 +46,9 @@ void conversation::shell(const std::string& command, interrupts& signals) {
   if (wants_terminal(command)) return shell_at_terminal(command, signals);
   prompt_.lend();
   const auto result = run_shell(
-      command, [&](std::string_view x) { io_.err.write(safe_text(x)); });
+      command, {[&](std::string_view x) { io_.err.write(safe_text(x)); },
+                [&] { return signals.asked_to_stop(); },
+                [&] { return signals.asked_to_leave(); }});
   const bool open_row =
       result && !result->output.empty() && !result->output.ends_with('\n');
   const bool stopped = signals.asked_to_stop();
@@ -57,7 +59,14 @@ void conversation::shell(const std::string& command, interrupts& signals) {
     return tell_meanwhile(typed);
   }
   if (result->status != 0)
-    note("exit status " + std::to_string(result->status));
+    note("exit status " + std::to_string(result->status) +
+         (result->ended_by_us ? ": it did not end when it was asked to, and "
+                                "was killed"
+                              : ""));
+  if (result->left_some)
+    note(
+        "Something that it started works on, until Riffle ends at most; what "
+        "that writes is not shown.");
   if (const auto how = read_by_model(result->output, result->wrote);
       !how.empty())
     note(how);

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/commands/shell_run.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <fcntl.h>
+#include <optional>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <system_error>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+#include "runtime/base/unique_fd.hpp"
+
+extern char** environ;
+
+namespace riffle::cli {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+/// Longest wait behind the wish for its end.
+constexpr auto longest_end = std::chrono::seconds{2};
+
+/// Of what is long both ends.
+class both_ends {
+ public:
+  void add(std::string_view x) {
+    const auto first = std::min(x.size(), half - head_.size());
+    head_ += x.substr(0, first);
+    tail_ += x.substr(first);
+    if (tail_.size() > 2 * half) drop();
+  }
+  std::string take() {
+    if (tail_.size() > half) drop();
+    if (left_out_ > 0)
+      head_ += "\n… " + std::to_string(left_out_) + " bytes left out …\n";
+    return std::move(head_) + tail_;
+  }
+
+ private:
+  static constexpr std::size_t half = longest_kept / 2;
+
+  void drop() {
+    left_out_ += tail_.size() - half;
+    tail_.erase(0, tail_.size() - half);
+  }
+
+  std::string head_;
+  std::string tail_;
+  std::size_t left_out_ = 0;
+};
+
+/// The shell, until it was waited for.
+class started_shell {
+ public:
+  explicit started_shell(pid_t pid) : pid_{pid} {}
+
+  /// Its status, once it has ended.
+  std::optional<int> status() {
+    int found = 0;
+    if (!status_ && ::waitpid(pid_, &found, WNOHANG) != 0) {
+      constexpr int by_signal = 128;
+      status_ =
+          WIFEXITED(found) ? WEXITSTATUS(found) : by_signal + WTERMSIG(found);
+    }
+    return status_;
+  }
+  /// Passes the wish for its end on; true: it has been killed for it.
+  bool end(const shell_watch& watch) {
+    if (status_ || !watch.stopped()) return false;
+    const auto now = clock::now();
+    if (!asked_) asked_ = now;
+    if (watch.leaves() && !std::exchange(told_, true)) ::kill(pid_, SIGTERM);
+    if (now - *asked_ < longest_end) return false;
+    return ::kill(pid_, SIGKILL) == 0;
+  }
+
+ private:
+  pid_t pid_;
+  std::optional<int> status_;
+  std::optional<clock::time_point> asked_;
+  bool told_ = false;
+};
+
+/// What something else writes behind the shell goes nowhere, and it is not
+/// ended by a pipe that nobody reads.
+void drain(unique_fd from) {
+  constexpr int most = 16;
+  static std::atomic<int> at_work{0};
+  if (at_work.fetch_add(1) >= most) {
+    --at_work;
+    return;
+  }
+  std::thread{[fd = std::move(from)] {
+    std::array<char, 4096> piece{};
+    for (;;) {
+      const auto n = ::read(fd.get(), piece.data(), piece.size());
+      if (n == 0 || (n < 0 && errno != EINTR)) break;
+    }
+    --at_work;
+  }}.detach();
+}
+
+/// Until the shell has ended, and what it wrote is read.
+void follow(unique_fd from, started_shell& shell, const shell_watch& watch,
+            shell_result& to) {
+  constexpr int between_looks = 50;
+  constexpr std::size_t pipe_holds = 64u << 10;  // pipe(7)
+  both_ends kept;
+  std::array<char, 16384> piece{};
+  bool ended = false;
+  std::size_t rest = 0;  // came behind its end
+  for (bool open = true; open || !ended;) {
+    ended = ended || shell.status();
+    pollfd x{from.get(), POLLIN, 0};
+    const int ready = ::poll(&x, open ? 1 : 0, between_looks);
+    if (ready > 0) {
+      const auto n = ::read(from.get(), piece.data(), piece.size());
+      open = n > 0 || (n < 0 && errno == EINTR);
+      const std::string_view text{piece.data(),
+                                  static_cast<std::size_t>(n > 0 ? n : 0)};
+      if (!text.empty()) watch.show(text);
+      to.wrote += text.size();
+      kept.add(text);
+      if (ended) rest += text.size();
+    }
+    to.ended_by_us = shell.end(watch) || to.ended_by_us;
+    // Others may have its output, and write for ever.
+    const bool over = ready == 0 || rest > pipe_holds;
+    if (open && ended && over) {
+      to.left_some = true;
+      drain(std::move(from));
+      break;
+    }
+  }
+  to.output = kept.take();
+  to.status = shell.status().value_or(0);
+}
+
+}  // namespace
+
+expected<shell_result> run_shell(const std::string& command,
+                                 const shell_watch& watch) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+    return unexpected{error{errc::internal, "chat", "no pipe can be made"}};
+  unique_fd read_end{ends[0]};
+  unique_fd write_end{ends[1]};
+  posix_spawn_file_actions_t actions{};
+  ::posix_spawn_file_actions_init(&actions);
+  // Who would read from the keyboard would wait for what nobody knows of.
+  ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  for (const int fd : {1, 2})
+    ::posix_spawn_file_actions_adddup2(&actions, write_end.get(), fd);
+  std::array<std::string, 3> words = {"sh", "-c", command};
+  std::array<char*, 4> arguments{words[0].data(), words[1].data(),
+                                 words[2].data(), nullptr};
+  pid_t pid = -1;
+  const int failed = ::posix_spawn(&pid, "/bin/sh", &actions, nullptr,
+                                   arguments.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  write_end = unique_fd{};
+  if (failed != 0)
+    return unexpected{error{errc::internal, "chat",
+                            "the command cannot be started: " +
+                                std::generic_category().message(failed)}};
+  shell_result out;
+  started_shell shell{pid};
+  follow(std::move(read_end), shell, watch, out);
+  return out;
+}
+
+}  // namespace riffle::cli
