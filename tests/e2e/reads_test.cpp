@@ -79,7 +79,8 @@ TEST_CASE("a command that only reads counts as that, behind earlier writes") {
   std::istringstream lines{end.out};
   for (std::string line; std::getline(lines, line);) {
     const auto x = nlohmann::json::parse(line);
-    if (x.at("event_type") == "tool_call") effects.push_back(x.at("effect"));
+    if (x.at("event_type") == "tool_call")
+      effects.push_back(x.at("data").at("effect"));
   }
   CHECK(effects == std::vector<std::string>{"mutating", "read_only"});
 }
