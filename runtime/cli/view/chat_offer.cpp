@@ -105,9 +105,7 @@ begun_word word_before(std::string_view before_cursor) {
                                   : begun_word{};
 }
 
-bool takes_path(std::string_view command) {
-  return command == "save";
-}
+bool takes_path(std::string_view command) { return command == "save"; }
 
 bool has_control(std::string_view name) {
   return std::ranges::any_of(
