@@ -52,13 +52,19 @@ json object_of(const std::string& text) {
 /// Of calls that work elsewhere.
 using known_nodes = std::unordered_map<call_id, std::string>;
 
-void add(session_changes& out, const storage::run_record& run,
+/// Whose log is read.
+struct logged_run {
+  run_id id;
+  std::string folder;
+};
+
+void add(session_changes& out, const logged_run& run,
          const events::tool_result& x, const known_calls& calls,
          const known_nodes& nodes) {
   if (!changes_files(x.tool) || x.how != outcome::ok) return;
   const auto told = object_of(x.metadata);
   file_change one{.run = run.id, .call = x.id, .tool = x.tool};
-  one.folder = folder_of(run);
+  one.folder = run.folder;
   if (const auto call = calls.find(x.id); call != calls.end())
     one.path = text_in(object_of(call->second->call.arguments), "path");
   if (one.path.empty()) one.path = text_in(told, "path");
@@ -86,7 +92,7 @@ std::vector<std::string> quoted(const std::vector<std::string>& names) {
 }
 
 /// The few lines that matter are looked at.
-void read_lines(session_changes& out, const storage::run_record& run,
+void read_lines(session_changes& out, const logged_run& run,
                 std::string_view lines, const known_calls& calls,
                 known_nodes& nodes) {
   while (!lines.empty()) {
@@ -140,11 +146,12 @@ expected<session_changes> changes_of(storage::event_log& log,
   for (const auto& run : x.runs) {
     std::uint64_t after = 0;
     bool more = with_changes.contains(run.id);
+    const logged_run log_of{run.id, more ? folder_of(run) : std::string{}};
     while (more) {
       const auto page = log.read_events(run.id, after, page_bytes);
       if (!page) return unexpected{page.error()};
       for (const auto& block : page->blocks) {
-        read_lines(out, run, *block.lines, calls, nodes);
+        read_lines(out, log_of, *block.lines, calls, nodes);
         after = block.last_seq;
       }
       more = !page->end && !page->blocks.empty();
