@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -99,7 +100,9 @@ std::filesystem::path place_of(const storage::run_record& run,
                                const config::config& settings) {
   auto own = service::workspace_of(run);
   if (own.empty()) own = settings.tools.of("write").workspace;
-  return own;
+  // As for the tools: a path of the model may be whole.
+  std::error_code gone;
+  return std::filesystem::absolute(own, gone);
 }
 
 std::string name_of(const storage::run_record& run) {
