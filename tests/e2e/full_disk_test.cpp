@@ -341,9 +341,13 @@ TEST_CASE("a disk that is really full is waited for, and the run goes on",
           .wait();
   const auto said = folder.read("said");
   INFO(end.err << said);
-  CHECK(times(said, "waiting for room: ") == 1);
+  // Each wait is told once, and its end: a page that came free meanwhile may
+  // end a first one.
+  const auto waits = times(said, "waiting for room: ");
+  CHECK(waits >= 1);
+  CHECK(waits <= 3);
+  CHECK(times(said, "there is room again") == waits);
   CHECK(has(said, "make room on the disk"));
-  CHECK(has(said, "there is room again"));
   CHECK(folder.lines("status") == std::vector<std::string>{"0", "0"});
   const auto events = checked_events(folder.read("published"));
   CHECK(of_type(events, "run_finished").size() == 1);
