@@ -225,9 +225,7 @@ std::optional<summed_up_runs> session_summary_of(
     if (run.task != sum_up_task || run.state != storage::run_state::completed)
       continue;
     const auto said = exchange_of(run.id, session);
-    if (said.answer.empty() ||
-        said.asked.find(sum_up_context) == said.asked.npos)
-      continue;
+    if (said.answer.empty() || !sums_up(run.task, said.asked)) continue;
     summed_up_runs out{
         "What came before, summed up:\n" + std::string{said.answer}, {}};
     for (std::size_t i = 0; i <= last; ++i) out.runs.insert(session.runs[i].id);

@@ -67,6 +67,11 @@ inline constexpr std::string_view sum_up_context =
     "on with it and sees nothing else: what was asked, what was decided and "
     "why, which files were changed and how, what is open. Call no tools.";
 
+/// Such a run: `told` is its context, or the text that the model got.
+inline bool sums_up(std::string_view task, std::string_view told) {
+  return task == sum_up_task && told.find(sum_up_context) != told.npos;
+}
+
 /// What a model is told in the place of all that was said in these runs.
 struct summed_up_runs {
   std::string text;

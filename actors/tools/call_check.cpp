@@ -46,9 +46,7 @@ std::optional<error> find_unlisted(const run_spec& spec,
 /// in front of the model once more, and nobody means it now.
 std::optional<error> find_summary(const run_spec& spec,
                                   const std::string& tool) {
-  if (spec.task != sum_up_task || tool == "complete" ||
-      spec.context.find(sum_up_context) == spec.context.npos)
-    return {};
+  if (tool == "complete" || !sums_up(spec.task, spec.context)) return {};
   return error{errc::approval_denied, tool_call_parser_op,
                "a summary was asked for, so no tool is executed"};
 }

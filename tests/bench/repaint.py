@@ -47,8 +47,12 @@ class Screen:
     def control(self, numbers, name):
         if name == "A":
             self.row -= int(numbers or 1)
+        elif name == "C":
+            self.column = min(self.column + int(numbers or 1), COLUMNS - 1)
         elif name == "G":
             self.column = int(numbers or 1) - 1
+        elif name == "K" and not numbers:
+            self.rows[self.row] = self.rows[self.row][: self.column]
         elif name == "J":
             self.rows[self.row] = self.rows[self.row][: self.column]
             del self.rows[self.row + 1 :]

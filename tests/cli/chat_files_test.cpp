@@ -53,7 +53,8 @@ TEST_CASE("of a file that is named with lines these are attached") {
         "File f:1.txt, line 4:\nfour");
   CHECK(text_place::context_of("(@f:1.txt:3-9)") ==
         "File f:1.txt, lines 3 to 4:\nthree\nfour");
-  CHECK(text_place::context_of("@f:1.txt:5") == "f:1.txt has no line 5");
+  CHECK(text_place::context_of("@f:1.txt:5") ==
+        "f:1.txt has no line 5: it has 4");
   for (const auto* none : {"@f:1.txt:0", "@f:1.txt:3-2", "@f:1.txt:x", "@:3",
                            "@f:1.txt:2-", "@g.txt:1"}) {
     CAPTURE(none);
@@ -74,7 +75,7 @@ TEST_CASE("lines of a name with blanks, and of a file of any size") {
   CHECK(text_place::context_of("@large.txt:1199999-1300000") ==
         "File large.txt, lines 1199999 to 1200000:\n1199999 ab\n1200000 ab\n");
   CHECK(text_place::context_of("@large.txt:1300000") ==
-        "large.txt has no line 1300000");
+        "large.txt has no line 1300000: it has 1200000");
   CHECK(text_place::context_of("@large.txt:1-200000")
             .starts_with("large.txt is larger than 256 KiB"));
   CHECK(text_place::context_of("@large.txt").find("8 MiB") !=

@@ -281,7 +281,7 @@ TEST_CASE("what looks like a file and is none is said") {
   talk x{"[[steps]]\nchunk = 999\ntext = \"You said: {{task}}\"\n"};
   x.folder.write("f.txt", "a\nb\nc\n");
   x.riffle.type("see @f.txt:2-3, @f.txt:9\r");
-  REQUIRE(x.riffle.read_next("f.txt has no line 9"));
+  REQUIRE(x.riffle.read_next("f.txt has no line 9: it has"));
   x.riffle.type("\x15see @f.txt:2-3, @nothing.md and @data for @you\r");
   REQUIRE(x.riffle.read_next("attached: f.txt, lines 2 to 3"));
   REQUIRE(x.riffle.read_next("@nothing.md: there is no such file"));

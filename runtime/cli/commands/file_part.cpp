@@ -120,9 +120,11 @@ named_part word_alone(const std::string& word, const std::string& bare) {
   return {{}, "no file " + safe_line(bare, 100) + ": sent as text", true};
 }
 
-expected<std::string> no_line(const file_part& x) {
+expected<std::string> no_line(const file_part& x, std::size_t has) {
   return unexpected{error{errc::invalid_request, "chat",
-                          x.name + " has no line " + std::to_string(x.first)}};
+                          x.name + " has no line " + std::to_string(x.first) +
+                              ": it has " +
+                              (has == 0 ? "none" : std::to_string(has))}};
 }
 
 expected<std::string> too_far(const file_part& x) {
@@ -146,7 +148,8 @@ class line_keeper {
         kept_ += piece.substr(0, end);
         last_ = line_;
       }
-      if (piece[end - 1] == '\n') ++line_;
+      open_ = piece[end - 1] != '\n';
+      if (!open_) ++line_;
       if (line_ > of_.last || kept_.size() > most_) return false;
       piece.remove_prefix(end);
     }
@@ -154,11 +157,14 @@ class line_keeper {
   }
   std::string take_kept() { return std::move(kept_); }
   [[nodiscard]] std::size_t last() const { return last_; }
+  /// Lines that there were.
+  [[nodiscard]] std::size_t seen() const { return line_ - (open_ ? 0 : 1); }
 
  private:
   const file_part& of_;
   std::size_t most_;
   std::size_t line_ = 1;
+  bool open_ = false;  // the line has no end yet
   std::size_t last_ = 0;
   std::string kept_;
 };
@@ -180,7 +186,7 @@ expected<std::string> lines_of_large(file_part& x, std::size_t most) {
   if (!in.is_open() || in.bad())
     return unexpected{
         error{errc::invalid_request, "chat", "cannot read " + x.name}};
-  if (lines.last() == 0) return no_line(x);
+  if (lines.last() == 0) return no_line(x, lines.seen());
   x.last = lines.last();
   return lines.take_kept();
 }
@@ -217,7 +223,7 @@ expected<std::string> text_of(file_part& x, std::size_t most) {
     if (!text || x.first == 0) return text;
     line_keeper lines{x, most};
     lines.take(*text);
-    if (lines.last() == 0) return no_line(x);
+    if (lines.last() == 0) return no_line(x, lines.seen());
     x.last = lines.last();
     return lines.take_kept();
   }

@@ -323,8 +323,7 @@ std::string conversation_text(const storage::session_snapshot& x,
     for (auto m : x.messages) {
       if (m.run != r.id) continue;
       // What a person said by it, not the words for the model.
-      if (r.task == sum_up_task && m.role == storage::message_role::user &&
-          m.text.find(sum_up_context) != m.text.npos)
+      if (m.role == storage::message_role::user && sums_up(r.task, m.text))
         m.text = sum_up_task;
       append_message(out, all, m, r.task);
       said = true;
