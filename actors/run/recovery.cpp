@@ -8,6 +8,7 @@
 #include "actors/core/dispatch_detail.hpp"
 #include "actors/tools/proposal_tracker.hpp"
 #include "messages/runtime_note.hpp"
+#include "runtime/base/text.hpp"
 
 namespace riffle {
 
@@ -225,7 +226,8 @@ std::optional<summed_up_runs> session_summary_of(
     if (run.task != sum_up_task || run.state != storage::run_state::completed)
       continue;
     const auto said = exchange_of(run.id, session);
-    if (said.answer.empty() || !sums_up(run.task, said.asked)) continue;
+    if (trimmed(said.answer).empty() || !sums_up(run.task, said.asked))
+      continue;
     summed_up_runs out{
         "What came before, summed up:\n" + std::string{said.answer}, {}};
     for (std::size_t i = 0; i <= last; ++i) out.runs.insert(session.runs[i].id);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/cli.hpp"
 
+#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -116,6 +117,8 @@ int run_command_line(int argc, char** argv, console& io) {
 int riffle_main(int argc, char** argv) {
   cli::open_standard_descriptors();
   outlive_file_limit();
+  // Ignored by a parent it would be so here, and no child could be waited for.
+  ::signal(SIGCHLD, SIG_DFL);
   cli::console io;
   try {
     return cli::run_command_line(argc, argv, io);

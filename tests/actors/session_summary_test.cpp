@@ -118,7 +118,8 @@ TEST_CASE("nothing is done for a summary, whatever the model calls") {
 
 TEST_CASE("a summary that did not come takes nothing away") {
   summed_up x;
-  x.provider->answers.push_back(model_stops("stop"));
+  SECTION("not a word") { x.provider->answers.push_back(model_stops("stop")); }
+  SECTION("nothing but blanks") { x.answer("   \n \n"); }
   x.task("run_2", "/compact", true);
   x.answer("three");
   x.task("run_3", "go on");

@@ -48,6 +48,35 @@ TEST_CASE("files of a session that worked in several folders have both names") {
   CHECK(by_file(all, "other/a.txt").size() == 1);
 }
 
+TEST_CASE("a file is one file, by whatever names its calls knew it") {
+  const auto change = [](const std::string& path, const std::string& place) {
+    riffle::file_change x;
+    x.path = path;
+    x.folder = "/repo";
+    x.place = place;
+    return x;
+  };
+  riffle::session_changes all;
+  all.files = {change("/repo/d/a.txt", ""), change("link/a.txt", "d/a.txt"),
+               change("d/../d/a.txt", ""), change("link/b.txt", "d/b.txt")};
+  all.files.push_back(change("old.txt", ""));
+  all.files.back().folder.clear();  // not on record, so no other one
+  const auto files = by_file(all);
+  REQUIRE(files.size() == 3);
+  CHECK(files[0].path == "d/a.txt");
+  CHECK(files[0].calls.size() == 3);
+  CHECK(files[1].path == "link/b.txt");
+  CHECK(files[2].path == "old.txt");
+  for (const auto* name : {"link/a.txt", "a.txt", "/repo/d/a.txt"}) {
+    CAPTURE(name);
+    REQUIRE(by_file(all, name).size() == 1);
+    CHECK(by_file(all, name)[0].calls.size() == 3);
+  }
+  // On a node it is another one.
+  all.files[2].node = "far";
+  CHECK(by_file(all).size() == 4);
+}
+
 TEST_CASE("a change of line ends can be read, and a file of CRLF as well") {
   const std::string place = "@@ -1 +1 @@\n";
   CHECK(change_text("a", place + "-one\n+one\r\n", {}) ==

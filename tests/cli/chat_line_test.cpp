@@ -41,11 +41,43 @@ TEST_CASE("a line is a task, a command, or one for the shell") {
 }
 
 TEST_CASE("programs that draw on the whole terminal are known") {
-  for (const auto* x : {"vi a.cpp", "/usr/bin/less x", "man ls", "top"})
+  for (const auto* x :
+       {"vi a.cpp", "/usr/bin/less x", "man ls", "top", "sudo vi x", "python3",
+        "git commit", "git -C d commit -a", "git commit --amend", "git add -p",
+        "git -c a=b rebase -i HEAD~3", "git rebase --continue",
+        "git commit -p -m x", "git tag -a v1", "git config --global -e",
+        "git stash --patch", "git mergetool",
+        "git branch --edit-description"}) {
+    CAPTURE(x);
     CHECK(wants_terminal(x));
-  for (const auto* x : {"cat a", "less x | head", "man ls > x", "make vi", "",
-                        "vi a; make", "violin"})
+  }
+  for (const auto* x : {"cat a",
+                        "less x | head",
+                        "man ls > x",
+                        "make vi",
+                        "",
+                        "vi a; make",
+                        "violin",
+                        "python3 a.py",
+                        "sudo",
+                        "git",
+                        "git commit -m \"-p and -e\"",
+                        "git commit -am x",
+                        "git commit --amend --no-edit",
+                        "git status",
+                        "git commit --message=x",
+                        "git commit -F -",
+                        "git add -A",
+                        "git log -p",
+                        "git diff -- -e",
+                        "git tag v1",
+                        "git tag -a v1 -m x",
+                        "git rebase main",
+                        "git checkout main",
+                        "git -C"}) {
+    CAPTURE(x);
     CHECK_FALSE(wants_terminal(x));
+  }
 }
 
 TEST_CASE("help names every command") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Which sessions "/resume" finds, and what "/sessions" says of this one.
+#include <csignal>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "tests/cli/terminal_program.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/eventually.hpp"
 #include "tests/support/skip.hpp"
 
 using riffle::testing::temp_folder;
@@ -161,5 +163,40 @@ TEST_CASE("/resume says that the folder is gone, and names none") {
   say(at, "/resume one", "; the folder that you are in is gone.");
   CHECK(at.written().find("works here", session) == std::string::npos);
   REQUIRE(at.read_next(at_prompt));
+  CHECK(leave(at) == 0);
+}
+
+TEST_CASE(
+    "a run that can be finished only elsewhere is told with its command") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const place here;
+  here.folder.write("s.toml",
+                    "[[steps]]\n[[steps.calls]]\ntool = \"bash\"\narguments = "
+                    "{ command = \"touch begun; exec sleep 60\" }\n");
+  here.folder.write("other/x", "");
+  const auto config = (here.folder.path() / "riffle.toml").string();
+  {
+    terminal_program killed{here.folder.path(),
+                            {"run", "--config", config, "--approve", "all",
+                             "--session", "s1", "go"},
+                            110};
+    REQUIRE(riffle::testing::eventually(
+        [&] { return std::filesystem::exists(here.folder.path() / "begun"); }));
+    killed.signal(SIGKILL);
+    killed.finish();
+  }
+  terminal_program at{here.folder.path() / "other",
+                      {"chat", "--no-color", "--config", config},
+                      200};
+  const auto there = "cd '" + here.folder.path().string() +
+                     "' && riffle sessions resume s1\r\n";
+  say(at, "/resume s1", "Its last run was not finished, and goes on only");
+  REQUIRE(at.read_next(there));
+  CHECK(at.written().find("the next one works here") == std::string::npos);
+  say(at, "and?", "it was not sent: a run of this session was not finished");
+  REQUIRE(at.read_next(there));
+  REQUIRE(at.read_next("> and?"));
+  at.type("\x03");
   CHECK(leave(at) == 0);
 }

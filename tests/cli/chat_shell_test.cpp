@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 
 #include "runtime/cli/view/shell_text.hpp"
@@ -97,29 +98,33 @@ TEST_CASE("a paste beside a command that is stopped is one text") {
   CHECK(x.leave() == 0);
 }
 
-TEST_CASE("what is typed while a command runs comes next, and that is told") {
+TEST_CASE(
+    "what may have been meant for a command is sent by no Enter of then") {
   if (!has_terminals()) return skip(no_terminals);
   talk x;
-  x.begin_command("look at it\rand th", "and th");
+  x.begin_command("secret\ry\rand th", "and th");
   x.end_command();
-  REQUIRE(x.riffle.read_next("What you typed meanwhile is sent now."));
-  REQUIRE(x.riffle.read_next("> look at it"));
-  REQUIRE(x.riffle.read_next("You said: look at it"));
-  REQUIRE(x.riffle.read_next("> and th"));
+  REQUIRE(x.riffle.read_next("What you had typed, 3 inputs, waits for your"));
+  REQUIRE(x.riffle.read_next("> secret"));
   x.riffle.type("\x03");
-  CHECK(x.leave() == 0);
-}
-
-TEST_CASE("a letter that was meant for a command is no task") {
-  if (!has_terminals()) return skip(no_terminals);
-  talk x;
-  x.begin_command("y\r", "y\r\n");
-  x.end_command();
-  REQUIRE(x.riffle.read_next("What you had typed waits for your Enter."));
   REQUIRE(x.riffle.read_next("> y"));
   x.riffle.type("\x03");
+  REQUIRE(x.riffle.read_next("> and th"));
+  x.riffle.type("en\r");
+  REQUIRE(x.riffle.read_next("You said: and then"));
+  REQUIRE(x.riffle.read_next("> "));
   CHECK(x.leave() == 0);
-  CHECK_THAT(x.riffle.written(), !Contains("You said"));
+  const auto all = x.riffle.written();
+  CHECK(all.find("You said") == all.rfind("You said"));
+}
+
+TEST_CASE("what was typed before a command comes next without an Enter") {
+  if (!has_terminals()) return skip(no_terminals);
+  talk x;
+  x.riffle.type("!true\rlook at it\r");
+  REQUIRE(x.riffle.read_next("You said: look at it"));
+  REQUIRE(x.riffle.read_next("> "));
+  CHECK(x.leave() == 0);
 }
 
 TEST_CASE("a cd alone does nothing, and nobody is told that it did") {
@@ -173,15 +178,16 @@ TEST_CASE("each command is on record, with what it wrote") {
 
 TEST_CASE("what the model is told of commands can be taken apart") {
   const auto first = shell_context("make\ntest", 2, "no\n\nrule\n");
-  const auto second = terminal_context("vi a", 0);
+  const auto second = terminal_context("vi a", 137);
   const auto third = shell_context("ls", 0, "");
   const auto all = first + "\n\n" + second + "\n\n" + third;
-  const auto one = first_told(all);
+  const auto one = first_told(all);  // parts of it
   REQUIRE(one);
   CHECK(one->command == "make\ntest");
   CHECK(one->output == "no\n\nrule\n");
   CHECK(one->size == first.size());
-  const auto two = first_told(all.substr(one->size + 2));
+  const auto rest = all.substr(one->size + 2);
+  const auto two = first_told(rest);
   REQUIRE(two);
   CHECK(two->command == "vi a");
   CHECK(two->size == second.size());
@@ -193,7 +199,8 @@ TEST_CASE("what the model is told of commands can be taken apart") {
 TEST_CASE("a command that goes to a folder and does no more is known") {
   for (const auto* x : {"cd", "cd docs", " cd  \"a b\" "})
     CHECK(only_changes_folder(x));
-  for (const auto* x : {"cd docs && ls", "cd docs; ls", "cdrecord", "ls"})
+  for (const auto* x : {"cd docs && ls", "cd docs; ls", "cdrecord", "ls",
+                        "cd $(make where)", "cd `make where`"})
     CHECK_FALSE(only_changes_folder(x));
 }
 
@@ -201,12 +208,15 @@ TEST_CASE("a command that leaves something behind gives the prompt back") {
   if (!has_terminals()) return skip(no_terminals);
   talk x;
   x.riffle.type(
-      "!(touch b; while [ -e b ]; do sleep 0.05; done; echo late) & "
-      "echo started\r");
+      "!(touch b; while [ -e b ]; do sleep 0.05; done; echo late; echo later; "
+      "touch done) & echo started\r");
   REQUIRE(x.riffle.read_next("\nstarted"));
   REQUIRE(x.riffle.read_next("Something that it started works on"));
   REQUIRE(x.riffle.read_next("\x1b[?2004h"));
-  std::filesystem::remove(x.folder.path() / "b");
+  x.end_command();
+  // It is not ended by what it writes, and nobody sees that.
+  REQUIRE(eventually(
+      [&] { return std::filesystem::exists(x.folder.path() / "done"); }));
   x.riffle.type("go\r");
   REQUIRE(x.riffle.read_next("You said: go"));
   REQUIRE(x.riffle.read_next("\x1b[?2004h"));
@@ -233,7 +243,7 @@ TEST_CASE("a signal that ends programs ends a command with its conversation") {
   CHECK(x.riffle.finish() == 130);
 }
 
-TEST_CASE("a command that does not heed Ctrl-C is killed, and that is said") {
+TEST_CASE("a command that does not heed Ctrl-C is killed by a second one") {
   if (!has_terminals()) return skip(no_terminals);
   talk x;
   x.riffle.type("go\r");
@@ -241,8 +251,90 @@ TEST_CASE("a command that does not heed Ctrl-C is killed, and that is said") {
   REQUIRE(x.riffle.read_next("\x1b[?2004h"));
   x.riffle.type("!trap '' INT; echo begun; while :; do sleep 0.1; done\r");
   REQUIRE(x.riffle.read_next("\nbegun"));
+  x.riffle.type("rm it\r\x03");
+  REQUIRE(x.riffle.read_next("It is still ending; Ctrl-C again kills it."));
   x.riffle.type("\x03");
-  REQUIRE(x.riffle.read_next("exit status 137: it did not end when"));
+  REQUIRE(x.riffle.read_next("exit status 137: it did not end, and was"));
+  REQUIRE(x.riffle.read_next("> rm it"));
+  // Then a second one means the program again.
+  x.riffle.type("\x03");
+  CHECK(x.leave() == 0);
+}
+
+TEST_CASE("a command that tidies up behind Ctrl-C has the time for it") {
+  if (!has_terminals()) return skip(no_terminals);
+  talk x;
+  x.riffle.type(
+      "!trap 'touch b; while [ -e b ]; do sleep 0.05; done; echo tidy; exit 3' "
+      "INT; echo begun; while :; do sleep 0.1; done\r");
+  REQUIRE(x.riffle.read_next("\nbegun"));
+  x.riffle.type("\x03");
+  REQUIRE(x.riffle.read_next("It is still ending"));
+  x.end_command();
+  REQUIRE(x.riffle.read_next("tidy"));
+  REQUIRE(x.riffle.read_next("exit status 3\r\n"));
+  REQUIRE(x.riffle.read_next("\x1b[?2004h"));
+  CHECK(x.leave() == 0);
+}
+
+TEST_CASE("the end of a program at the terminal is on record as it was") {
+  if (!has_terminals()) return skip(no_terminals);
+  talk x;
+  x.folder.write("less", "#!/bin/sh\nkill -TERM $$\n");
+  std::filesystem::permissions(x.folder.path() / "less",
+                               std::filesystem::perms::owner_all);
+  x.riffle.type("!./less\r");
+  REQUIRE(x.riffle.read_next("exit status 143"));
+  REQUIRE(x.riffle.read_next("\x1b[?2004h"));
+  CHECK(x.leave() == 0);
+}
+
+TEST_CASE("a command's status is known whatever the parent did with children") {
+  if (!has_terminals()) return skip(no_terminals);
+  struct sigaction ignore{};
+  struct sigaction before{};
+  ignore.sa_handler = SIG_IGN;
+  ::sigaction(SIGCHLD, &ignore, &before);
+  std::optional<talk> x{std::in_place};
+  ::sigaction(SIGCHLD, &before, nullptr);
+  x->riffle.type("!exit 3\r");
+  REQUIRE(x->riffle.read_next("exit status 3\r\n"));
+  REQUIRE(x->riffle.read_next("\x1b[?2004h"));
+  CHECK(x->leave() == 0);
+}
+
+TEST_CASE("Ctrl-\\ ends a command, and not the conversation") {
+  if (!has_terminals()) return skip(no_terminals);
+  talk x;
+  x.begin_command("and th", "and th");
+  x.riffle.type("\x1c");
+  REQUIRE(x.riffle.read_next("exit status 131"));
+  REQUIRE(x.riffle.read_next("> and th"));
+  x.riffle.type("\x03");
+  CHECK(x.leave() == 0);
+}
+
+TEST_CASE("a writer that a command left behind holds nobody") {
+  if (!has_terminals()) return skip(no_terminals);
+  talk x;
+  x.riffle.type(
+      "!(touch b; while [ -e b ]; do echo s; sleep 0.02; done) & echo begun\r");
+  REQUIRE(x.riffle.read_next("\nbegun"));
+  REQUIRE(x.riffle.read_next("Something that it started works on"));
+  REQUIRE(x.riffle.read_next("\x1b[?2004h"));
+  x.end_command();
+  CHECK(x.leave() == 0);
+}
+
+TEST_CASE("git asks for no editor that nobody would see") {
+  if (!has_terminals()) return skip(no_terminals);
+  talk x;
+  x.folder.write("c", "[user]\nname = a\nemail = a@b\n");
+  x.riffle.type(
+      "!export GIT_CONFIG_GLOBAL=$PWD/c; git init -q . && "
+      "git commit --allow-empty\r");
+  REQUIRE(x.riffle.read_next("\nThere is no terminal for an editor here."));
+  REQUIRE(x.riffle.read_next("exit status 1\r\n"));
   REQUIRE(x.riffle.read_next("\x1b[?2004h"));
   CHECK(x.leave() == 0);
 }

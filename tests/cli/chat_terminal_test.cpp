@@ -330,6 +330,7 @@ TEST_CASE("a command's output and a named file reach the model") {
   REQUIRE(riffle.read_next("/help shows"));
   riffle.type("!echo output of mine\r");
   REQUIRE(riffle.read_next("output of mine\r\n"));
+  REQUIRE(riffle.read_next("\x1b[?2004h"));
   riffle.type("look at @no\t\r");
   REQUIRE(riffle.read_next("attached: notes.md"));
   REQUIRE(riffle.read_next("You said: look"));

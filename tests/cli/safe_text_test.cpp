@@ -93,9 +93,21 @@ TEST_CASE("who decides sees what no terminal draws") {
         "a\\u{fffc}\\u{13437}\\u{16fe4}");
   CHECK(exact_text("a\uFE01b\u2800\U000E0101") ==
         "a\\u{fe01}b\\u{2800}\\u{e0101}");
+  CHECK(exact_text("é\u200D\u200D.md я\uFE0F") ==
+        "é\\u{200d}\\u{200d}.md я\\u{fe0f}");
   CHECK(safe_text("a\u200Bb") == "a\u200Bb");
   // Joiners where they belong, and what is seen, stay.
   for (const auto* text : {"👩\u200D💻", "می\u200Cخواهم", "日本\tä\n", ""})
     CHECK(exact_text(text) == text);
   CHECK(exact_text("\x1b\xff\u202E") == safe_text("\x1b\xff\u202E"));
+}
+
+TEST_CASE("of lines that are written again the last text stays") {
+  CHECK(settled_lines("1%\r2%\r3%") == "3%");
+  CHECK(settled_lines("1%\r2%\r\nnext\r\n\r\n") == "2%\nnext\n\n");
+  CHECK(settled_lines("a\n\r100%\r") == "a\n100%");
+  for (const auto* text : {"", "a", "a\nb\n", "\n\n"})
+    CHECK(settled_lines(text) == text);
+  CHECK(safe_output("1%\r2\x1b[2J\r\n") == "1%\r2^[[2J\r\n");
+  CHECK(safe_output("\b\a\r") == safe_text("\b\a") + "\r");
 }

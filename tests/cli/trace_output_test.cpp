@@ -2,6 +2,7 @@
 // What a call writes is told once: as progress, or below its end.
 #include <nlohmann/json.hpp>
 
+#include "runtime/cli/view/people_text.hpp"
 #include "tests/cli/told_run.hpp"
 #include "tests/support/catch.hpp"
 
@@ -229,4 +230,17 @@ TEST_CASE("no output is not counted, and a file is named once") {
   x.err = error{errc::invalid_arguments, "write",
                 "a.sh holds exactly this already"};
   CHECK(on(x) == "[TOOL] write: a.sh ✗ holds exactly this already — 0.1s\n");
+}
+
+TEST_CASE("of a bar of progress its last state is shown") {
+  told_run on{verbosity::verbose};
+  on(made_call("bash", R"({"command":"curl x"})"));
+  auto end = its_end(outcome::ok, 1);
+  end.output = "  1%\r 50%\r100%\r\ndone\n";
+  CHECK(on(end) ==
+        "[TOOL] bash: curl x — 0.0s\n"
+        "    100%\n"
+        "    done\n");
+  CHECK(last_rows(end.output, false, 80, 5) ==
+        std::vector<std::string>{"100%", "done"});
 }

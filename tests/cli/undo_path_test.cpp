@@ -19,7 +19,10 @@ TEST_CASE("a change that the model named by its whole path is taken back") {
                "[[steps]]\n[[steps.calls]]\ntool = \"write\"\narguments = { "
                "path = \"" +
                    file.string() +
-                   "\", content = \"x\" }\n[[steps]]\ntext = \"Done.\"\n");
+                   "\", content = \"x\" }\n[[steps]]\n[[steps.calls]]\ntool "
+                   "= \"edit\"\narguments = { path = \"made.txt\", "
+                   "old_string = \"x\", new_string = \"y\" }\n"
+                   "[[steps]]\ntext = \"Done.\"\n");
   folder.write("riffle.toml",
                "[runtime]\ndata_dir = \"data\"\n"
                "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"

@@ -198,6 +198,15 @@ TEST_CASE("what was written through a link is taken back where it was") {
     REQUIRE(put_back(x.folder.path(), {{*was}}));
     CHECK(x.content("far/f") == "old\n");
   }
+  SECTION("it was named in other ways as well") {
+    x.edit("far/f", "new", "newer");
+    x.edit(at("far/f").string(), "newer", "newest");
+    const auto was = x.before();
+    INFO(x.why_not());
+    REQUIRE(was);
+    REQUIRE(put_back(x.folder.path(), {{*was}}));
+    CHECK(x.content("far/f") == "old\n");
+  }
   SECTION("the link leads elsewhere") {
     std::filesystem::remove(at("near"));
     std::filesystem::create_directory_symlink("other", at("near"));

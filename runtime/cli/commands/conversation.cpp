@@ -11,6 +11,7 @@
 #include "runtime/cli/cli.hpp"
 #include "runtime/cli/commands/chat_files.hpp"
 #include "runtime/cli/commands/init.hpp"
+#include "runtime/cli/commands/proposal_folder.hpp"
 #include "runtime/cli/commands/requests.hpp"
 #include "runtime/cli/commands/room.hpp"
 #include "runtime/cli/commands/unfinished.hpp"
@@ -27,6 +28,7 @@
 #include "runtime/cli/view/session_text.hpp"
 #include "runtime/service/match_id.hpp"
 #include "runtime/service/model_links.hpp"
+#include "runtime/service/run_folder.hpp"
 
 namespace riffle::cli {
 
@@ -185,6 +187,30 @@ bool conversation::is_offered() {
   return session_ && open && speaks_of(*open, *session_, options_.common.level);
 }
 
+/// A run of the session that cannot go on here: what to do; empty: there is
+/// none. A command is a line of its own.
+std::string conversation::left_elsewhere() {
+  const auto open = rt_->unfinished();
+  if (!session_ || !open) return {};
+  const auto left = std::ranges::find_if(*open, [&](const unfinished_run& x) {
+    return x.run.session == *session_ && x.owner == storage::run_owner::gone;
+  });
+  if (left == open->end()) return {};
+  const auto folder = folder_of(left->run);
+  const auto ends =
+      "'riffle sessions forget " + session_->value + "' ends it as it is";
+  switch (service::find_folder(folder)) {
+    case service::folder_state::here: return {};
+    case service::folder_state::gone:
+      return "Its last run was not finished, and its folder is gone: " + ends +
+             ".";
+    case service::folder_state::elsewhere: break;
+  }
+  return "Its last run was not finished, and goes on only where it worked (" +
+         ends + "):\n  " + go_there(folder) + "riffle sessions resume " +
+         session_->value;
+}
+
 /// What an interrupted run has said stands there once: as it goes on, or where
 /// it does not.
 bool conversation::catch_up(interrupts& signals) {
@@ -289,11 +315,12 @@ void conversation::not_begun(const error& why) {
                                               : why.message.substr(from + 9);
     const auto who = by.substr(0, by.find_first_of("(:"));
     if (who.starts_with("a process that is gone")) {
-      io_.complain(
-          "an earlier run of this conversation was interrupted: 'riffle "
-          "sessions resume " +
-          session_->value + "' ends it");
-      return note("It was not sent.");
+      const auto elsewhere = left_elsewhere();
+      io_.complain("it was not sent: a run of this session was not finished" +
+                   (elsewhere.empty() ? "; 'riffle sessions resume " +
+                                            session_->value + "' finishes it"
+                                      : "."));
+      return elsewhere.empty() ? void() : note(elsewhere);
     }
     const auto asked = question_elsewhere(*rt_, *session_);
     io_.complain(

@@ -89,6 +89,7 @@ class conversation {
   bool show_recap(bool offer_follows);
   /// Its run was interrupted, and is what `finish_left` offers.
   [[nodiscard]] bool is_offered();
+  [[nodiscard]] std::string left_elsewhere();
   [[nodiscard]] recap_options recap_how() const;
   [[nodiscard]] std::string why_failed(const run_id& x);
   bool command(const chat_line& x, interrupts& signals);
@@ -131,7 +132,7 @@ class conversation {
   [[nodiscard]] context_use context_in_use(const std::string& around);
   void shell(const std::string& command, interrupts& signals);
   void shell_at_terminal(const std::string& command, interrupts& signals);
-  void tell_meanwhile(const chat_prompt::typed_meanwhile& x);
+  void tell_meanwhile(std::size_t texts);
   void tell_of(const std::string& text);
   void list_prompts(interrupts& signals);
   void run_prompt(const chat_line& x, interrupts& signals);

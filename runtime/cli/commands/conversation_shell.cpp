@@ -28,10 +28,9 @@ void conversation::tell_of(const std::string& text) {
 }
 
 /// What was typed while a command had the terminal.
-void conversation::tell_meanwhile(const chat_prompt::typed_meanwhile& x) {
-  if (x.goes) note("What you typed meanwhile is sent now.");
-  if (x.held == 0) return;
-  note(held_text(x.held));
+void conversation::tell_meanwhile(std::size_t texts) {
+  if (texts == 0) return;
+  note(held_text(texts));
   if (keep_queued_) keep_queued_({});
 }
 
@@ -45,10 +44,18 @@ void conversation::shell(const std::string& command, interrupts& signals) {
   }
   if (wants_terminal(command)) return shell_at_terminal(command, signals);
   prompt_.lend();
+  signals.lend(true);
   const auto result = run_shell(
-      command, {[&](std::string_view x) { io_.err.write(safe_text(x)); },
-                [&] { return signals.asked_to_stop(); },
-                [&] { return signals.asked_to_leave(); }});
+      command,
+      {.show = [&](std::string_view x) { io_.err.write(safe_output(x)); },
+       .stopped = [&] { return signals.asked_to_stop(); },
+       .insists = [&] { return signals.times() > 1; },
+       .leaves = [&] { return signals.asked_to_leave(); },
+       .lingers =
+           [&] {
+             io_.err.write("\nIt is still ending; Ctrl-C again kills it.\n");
+           }});
+  signals.lend(false);
   const bool open_row =
       result && !result->output.empty() && !result->output.ends_with('\n');
   const bool stopped = signals.asked_to_stop();
@@ -60,17 +67,16 @@ void conversation::shell(const std::string& command, interrupts& signals) {
   }
   if (result->status != 0)
     note("exit status " + std::to_string(result->status) +
-         (result->ended_by_us ? ": it did not end when it was asked to, and "
-                                "was killed"
-                              : ""));
+         (result->ended_by_us ? ": it did not end, and was killed" : ""));
   if (result->left_some)
     note(
-        "Something that it started works on, until Riffle ends at most; what "
-        "that writes is not shown.");
-  if (const auto how = read_by_model(result->output, result->wrote);
-      !how.empty())
+        "Something that it started works on, maybe also when Riffle has ended; "
+        "what it writes is not shown.");
+  const auto told = settled_lines(result->output);
+  const auto gone = result->output.size() - told.size();
+  if (const auto how = read_by_model(told, result->wrote - gone); !how.empty())
     note(how);
-  tell_of(shell_context(command, result->status, result->output));
+  tell_of(shell_context(command, result->status, told));
   tell_meanwhile(typed);
 }
 
@@ -82,6 +88,8 @@ void conversation::shell_at_terminal(const std::string& command,
   const auto status = run_at_terminal(command, prompt_.keyboard(),
                                       [&] { return signals.asked_to_stop(); });
   if (!status) return complain(status.error());
+  constexpr int not_found = 127;
+  if (*status == not_found) return note("exit status 127: it did not run");
   if (*status != 0) note("exit status " + std::to_string(*status));
   note("The model is told that it ran, not what it showed.");
   tell_of(terminal_context(command, *status));

@@ -11,13 +11,16 @@
 #include <optional>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <system_error>
 #include <thread>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 #include "runtime/base/unique_fd.hpp"
+#include "tools/builtin/shell/bash.hpp"
 
 extern char** environ;
 
@@ -27,8 +30,11 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// Longest wait behind the wish for its end.
+/// Behind the wish for its end.
 constexpr auto longest_end = std::chrono::seconds{2};
+
+/// Behind its end, for what others write by its order.
+constexpr auto longest_rest = std::chrono::milliseconds{200};
 
 /// Of what is long both ends.
 class both_ends {
@@ -79,20 +85,29 @@ class started_shell {
     if (status_ || !watch.stopped()) return false;
     const auto now = clock::now();
     if (!asked_) asked_ = now;
-    if (watch.leaves() && !std::exchange(told_, true)) ::kill(pid_, SIGTERM);
-    if (now - *asked_ < longest_end) return false;
-    return ::kill(pid_, SIGKILL) == 0;
+    const bool leaves = watch.leaves();
+    if (leaves && !std::exchange(told_, true)) ::kill(pid_, SIGTERM);
+    if (!insisted_ && (leaves || watch.insists())) insisted_ = now;
+    if (insisted_ && now - *insisted_ >= longest_end)
+      return ::kill(pid_, SIGKILL) == 0;
+    // What it does at its end, nobody else would do.
+    if (!insisted_ && now - *asked_ >= longest_end &&
+        !std::exchange(lingered_, true))
+      watch.lingers();
+    return false;
   }
 
  private:
   pid_t pid_;
   std::optional<int> status_;
   std::optional<clock::time_point> asked_;
+  std::optional<clock::time_point> insisted_;
   bool told_ = false;
+  bool lingered_ = false;
 };
 
-/// What something else writes behind the shell goes nowhere, and it is not
-/// ended by a pipe that nobody reads.
+/// What something else writes behind the shell goes nowhere, and up to 16 of
+/// them are not ended by a pipe that nobody reads.
 void drain(unique_fd from) {
   constexpr int most = 16;
   static std::atomic<int> at_work{0};
@@ -100,27 +115,37 @@ void drain(unique_fd from) {
     --at_work;
     return;
   }
-  std::thread{[fd = std::move(from)] {
-    std::array<char, 4096> piece{};
-    for (;;) {
-      const auto n = ::read(fd.get(), piece.data(), piece.size());
-      if (n == 0 || (n < 0 && errno != EINTR)) break;
-    }
+  try {
+    std::thread{[fd = std::move(from)] {
+      std::array<char, 4096> piece{};
+      for (;;) {
+        const auto n = ::read(fd.get(), piece.data(), piece.size());
+        if (n == 0 || (n < 0 && errno != EINTR)) break;
+      }
+      --at_work;
+    }}.detach();
+  } catch (const std::system_error&) {  // there are too many threads
     --at_work;
-  }}.detach();
+  }
 }
 
 /// Until the shell has ended, and what it wrote is read.
 void follow(unique_fd from, started_shell& shell, const shell_watch& watch,
             shell_result& to) {
   constexpr int between_looks = 50;
-  constexpr std::size_t pipe_holds = 64u << 10;  // pipe(7)
   both_ends kept;
   std::array<char, 16384> piece{};
   bool ended = false;
-  std::size_t rest = 0;  // came behind its end
+  std::size_t rest = 0;  // it wrote that much more
+  clock::time_point late{};
   for (bool open = true; open || !ended;) {
-    ended = ended || shell.status();
+    if (!ended && shell.status()) {
+      ended = true;
+      late = clock::now() + longest_rest;
+      int bytes = 0;
+      if (open && ::ioctl(from.get(), FIONREAD, &bytes) == 0)
+        rest = static_cast<std::size_t>(bytes);
+    }
     pollfd x{from.get(), POLLIN, 0};
     const int ready = ::poll(&x, open ? 1 : 0, between_looks);
     if (ready > 0) {
@@ -131,11 +156,11 @@ void follow(unique_fd from, started_shell& shell, const shell_watch& watch,
       if (!text.empty()) watch.show(text);
       to.wrote += text.size();
       kept.add(text);
-      if (ended) rest += text.size();
+      if (ended) rest -= std::min(rest, text.size());
     }
     to.ended_by_us = shell.end(watch) || to.ended_by_us;
     // Others may have its output, and write for ever.
-    const bool over = ready == 0 || rest > pipe_holds;
+    const bool over = ready == 0 || (rest == 0 && clock::now() >= late);
     if (open && ended && over) {
       to.left_some = true;
       drain(std::move(from));
@@ -161,12 +186,18 @@ expected<shell_result> run_shell(const std::string& command,
   ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   for (const int fd : {1, 2})
     ::posix_spawn_file_actions_adddup2(&actions, write_end.get(), fd);
+  std::vector<std::string> settings;
+  for (char** x = environ; *x != nullptr; ++x) settings.emplace_back(*x);
+  settings = tools::without_editors(std::move(settings));
+  std::vector<char*> environment;
+  for (auto& x : settings) environment.push_back(x.data());
+  environment.push_back(nullptr);
   std::array<std::string, 3> words = {"sh", "-c", command};
   std::array<char*, 4> arguments{words[0].data(), words[1].data(),
                                  words[2].data(), nullptr};
   pid_t pid = -1;
   const int failed = ::posix_spawn(&pid, "/bin/sh", &actions, nullptr,
-                                   arguments.data(), environ);
+                                   arguments.data(), environment.data());
   ::posix_spawn_file_actions_destroy(&actions);
   write_end = unique_fd{};
   if (failed != 0)

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "runtime/base/text.hpp"
-#include "runtime/cli/terminal/approval_dialog.hpp"
 #include "runtime/cli/terminal/chat_prompt.hpp"
 #include "runtime/cli/terminal/confirm.hpp"
 #include "runtime/cli/terminal/erasure.hpp"
@@ -104,29 +103,15 @@ std::string chat_prompt::read_early() {
   return ::poll(&ready, 1, 0) > 0 ? read_burst() : std::string{};
 }
 
-chat_prompt::typed_meanwhile chat_prompt::take_over(bool stopped) {
-  if (plain_) return {};
+std::size_t chat_prompt::take_over(bool stopped) {
+  if (plain_) return 0;
   auto bytes = read_early();
-  if (bytes.empty() && !stopped) return {};
-  // Its echo; it stands in the line now.
-  screen_.write(erase_rows);
-  const auto before = pressed_.size();
+  if (bytes.empty() && !stopped) return 0;
+  screen_.write(erase_rows);  // its echo; it stands in the line now
   press(std::move(bytes));
-  bool goes = false;
-  bool answers = false;
-  std::string line;
-  for (auto i = before; i < pressed_.size(); ++i) {
-    const auto& x = pressed_[i];
-    if (x.what == key_kind::text) line += x.text;
-    if (x.what != key_kind::enter) continue;
-    goes = goes || !trimmed(line).empty();
-    answers = answers || is_answer_key(trimmed(line));
-    line.clear();
-  }
-  if (!stopped && !answers) return {0, goes};
   queue_pressed();
   const auto waits = hold_back();
-  return {waits > 0 || editor_.text().empty() ? waits : 1, false};
+  return waits > 0 || editor_.text().empty() ? waits : 1;
 }
 
 /// Also those that came before the command began.

@@ -129,14 +129,11 @@ class chat_prompt {
   void pause() { mode_.set(typing_mode::lines); }
   /// A command has the terminal, and may read from it.
   void lend() { mode_.set(typing_mode::lent); }
-  struct typed_meanwhile {
-    std::size_t held = 0;  ///< texts that wait for an Enter, one by one
-    bool goes = false;     ///< lines are there that are sent
-  };
-  /// It has ended. What was typed meanwhile is what comes next, unless the
-  /// command was `stopped`, or a line alone is an answer that was meant for it:
-  /// then it stands in the line with all that waits, as after `hold_back`.
-  typed_meanwhile take_over(bool stopped);
+  /// It has ended. What was typed meanwhile may have been meant for it, a
+  /// password at worst: it stands in the line with all that waits, as after
+  /// `hold_back`. So does what waits behind a command that was `stopped`.
+  /// Returns how many texts wait for an Enter, one by one.
+  std::size_t take_over(bool stopped);
   /// The run was stopped: what waits was written for another state of things.
   /// Each stands in the input line again, one after the other, and is sent by
   /// an Enter, or dropped by a Ctrl-C. Returns how many there are.

@@ -107,7 +107,7 @@ expected<pid_t> start_shell(std::vector<std::string> words, int terminal_fd) {
   return pid;
 }
 
-/// Its exit status; -1: it did not exit by itself.
+/// Its exit status; 128 + N: ended by signal N.
 int wait_for(pid_t pid, const std::function<bool()>& gave_up) {
   int asked = 0;
   while (true) {
@@ -115,7 +115,7 @@ int wait_for(pid_t pid, const std::function<bool()>& gave_up) {
     const auto done = ::waitpid(pid, &status, WNOHANG | WUNTRACED);
     if (done < 0 && errno != EINTR) return -1;
     if (done == pid && WIFEXITED(status)) return WEXITSTATUS(status);
-    if (done == pid && WIFSIGNALED(status)) return -1;
+    if (done == pid && WIFSIGNALED(status)) return 128 + WTERMSIG(status);
     // Nobody could continue a stopped one: no shell knows it.
     if (done == pid && WIFSTOPPED(status)) ::kill(-pid, SIGCONT);
     if (gave_up() && asked++ % looks_before_kill == 0)

@@ -20,7 +20,7 @@ expected<std::string> edit_text(const std::string& text, int terminal_fd,
                                 const std::string& ending = ".json");
 
 /// Runs a command in a shell that has the terminal for itself in the same way.
-/// Its exit status; -1: a signal ended it.
+/// Its exit status; 128 + N: signal N ended it.
 expected<int> run_at_terminal(const std::string& command, int terminal_fd,
                               const std::function<bool()>& gave_up);
 

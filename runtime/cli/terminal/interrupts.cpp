@@ -19,6 +19,8 @@ namespace {
 // What a signal handler may touch: lock-free atomics and a pipe.
 std::atomic<int> first_signal{0};
 std::atomic<bool> has_to_leave{false};
+std::atomic<int> times_interrupted{0};
+std::atomic<bool> is_lent{false};
 std::atomic<int> wake_fd{-1};
 std::atomic<bool> hangup_reloads{false};
 std::array<int, 2> wake_pipe{-1, -1};
@@ -46,11 +48,14 @@ const char* name_of(int signal) {
 extern "C" void riffle_on_signal(int signal) {
   if (signal == SIGPIPE) return;
   if (signal == SIGHUP && hangup_reloads) return wake('h');
-  if (signal != SIGINT) has_to_leave = true;
+  if (signal != SIGINT)
+    has_to_leave = true;
+  else
+    ++times_interrupted;
   int none = 0;
   if (first_signal.compare_exchange_strong(none, signal)) {
     wake('s');
-  } else if (signal == SIGINT) {
+  } else if (signal == SIGINT && !is_lent) {
     leave_terminal();
     ::_exit(interrupted_by_user);
   }
@@ -61,6 +66,8 @@ extern "C" void riffle_on_signal(int signal) {
 interrupts::interrupts() {
   first_signal = 0;
   has_to_leave = false;
+  times_interrupted = 0;
+  is_lent = false;
   hangup_reloads = false;
   if (::pipe2(wake_pipe.data(), O_CLOEXEC) != 0) wake_pipe = {-1, -1};
   wake_fd = wake_pipe[1];
@@ -126,6 +133,10 @@ void interrupts::on_stop(std::function<void(const char*)> f) {
 }
 
 bool interrupts::asked_to_stop() const noexcept { return first_signal != 0; }
+
+int interrupts::times() const noexcept { return times_interrupted; }
+
+void interrupts::lend(bool on) noexcept { is_lent = on; }
 
 bool interrupts::asked_to_leave() const noexcept { return has_to_leave; }
 

@@ -31,6 +31,11 @@ class interrupts {
   void on_reload(std::function<void()> f);
 
   [[nodiscard]] bool asked_to_stop() const noexcept;
+  /// SIGINTs since the beginning.
+  [[nodiscard]] int times() const noexcept;
+  /// While `on` a second SIGINT is counted, and ends nothing: it is meant for
+  /// what has the terminal.
+  void lend(bool on) noexcept;
   /// Not by Ctrl-C alone, which may mean less than the whole program.
   [[nodiscard]] bool asked_to_leave() const noexcept;
 

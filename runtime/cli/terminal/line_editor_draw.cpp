@@ -19,7 +19,7 @@ std::string line_editor::seen_of(std::string_view character) const {
     return pieces_.shown(character);
   if (character.size() == 1) return std::string{character};
   // Joiners are seen by what they join.
-  constexpr std::string_view joined = "é";
+  constexpr std::string_view joined = "日";
   return exact_text(std::string{joined}.append(character))
       .substr(joined.size());
 }

@@ -23,11 +23,17 @@ bool is_control(std::uint32_t code) {
   return code < 0x20 || (code >= 0x7F && code < 0xA0);
 }
 
-/// Joiners belong to scripts that have them, and to pictures; letters of ASCII
-/// have none.
+/// ASCII, or of two bytes and before U+0580: Latin, Greek, Cyrillic, Armenian.
+bool ends_in_letter(std::string_view text) {
+  if (text.empty() || (text.back() & 0x80) == 0) return true;
+  const auto lead =
+      text.size() < 2 ? 0 : static_cast<unsigned char>(text[text.size() - 2]);
+  return lead >= 0xC2 && lead < 0xD6;
+}
+
+/// Joiners belong to scripts that have them, and to pictures.
 bool is_invisible(char32_t code, std::string_view before) {
-  if (is_joiner(code)) return before.empty() || (before.back() & 0x80) == 0;
-  return is_unseen(code);
+  return is_joiner(code) ? ends_in_letter(before) : is_unseen(code);
 }
 
 void append_code(std::string& out, std::uint32_t code) {
@@ -71,6 +77,32 @@ std::string safe_text(std::string_view text) {
     text.remove_prefix(c.size);
   }
   return out;
+}
+
+std::string settled_lines(std::string_view output) {
+  std::string out;
+  out.reserve(output.size());
+  while (!output.empty()) {
+    const auto size = std::min(output.find('\n'), output.size() - 1) + 1;
+    auto line = output.substr(0, size);
+    output.remove_prefix(size);
+    const auto end = std::min(line.find_last_not_of("\r\n") + 1, line.size());
+    const auto from = line.substr(0, end).rfind('\r') + 1;  // npos + 1 is 0
+    out += line.substr(from, end - from);
+    if (line.ends_with('\n')) out += '\n';
+  }
+  return out;
+}
+
+std::string safe_output(std::string_view piece) {
+  std::string out;
+  for (;;) {
+    const auto end = std::min(piece.find('\r'), piece.size());
+    out += safe_text(piece.substr(0, end));
+    if (end == piece.size()) return out;
+    out += '\r';
+    piece.remove_prefix(end + 1);
+  }
 }
 
 std::string exact_text(std::string_view text) {

@@ -14,6 +14,14 @@ namespace riffle::cli {
 /// what is not UTF-8 U+FFFD.
 std::string safe_text(std::string_view text);
 
+/// Of a program's output what stays on a terminal: a line that was written
+/// again behind a '\r', as progress is, is its last text.
+std::string settled_lines(std::string_view output);
+
+/// A piece of such an output as it comes, for a terminal: as `safe_text`, but a
+/// '\r' goes to the beginning of the row.
+std::string safe_output(std::string_view piece);
+
 /// The same of what somebody decides about: characters that no terminal draws
 /// are \u{NNNN}, too.
 std::string exact_text(std::string_view text);
@@ -29,9 +37,10 @@ std::string safe_line(std::string_view text, std::size_t most);
 /// The same of what somebody decides about, as `exact_text`.
 std::string exact_line(std::string_view text, std::size_t most);
 
-/// A name, such as a file's, that somebody decides about: no other name looks
-/// so. Blanks at its ends and behind another are \u{0020}, line ends and tabs
-/// \xNN.
+/// A name, such as a file's, that somebody decides about: what nobody would see
+/// of it is spelled. Blanks at its ends and behind another are \u{0020}, line
+/// ends and tabs \xNN. Only names that are longer than `most`, or hold such a
+/// spelling in their own letters, may look alike.
 std::string exact_name(std::string_view name, std::size_t most);
 
 }  // namespace riffle::cli

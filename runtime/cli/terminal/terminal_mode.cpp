@@ -17,7 +17,8 @@ namespace {
 // What a signal handler may touch.
 std::atomic<int> kept_fd{-1};
 termios kept{};
-std::atomic<bool> only_quiet{false};  ///< no keys are read here
+std::atomic<bool> reads_no_keys{false};
+std::atomic<bool> is_lent{false};
 std::atomic<leaving> last_words{leaving::nothing};
 std::atomic<int> titles_kept{0};
 std::array<char, 160> parting_words{};
@@ -44,6 +45,7 @@ void write_all(int fd, std::string_view text) {
 constexpr std::array deadly{SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 
 extern "C" void riffle_on_death(int signal) {
+  if (signal == SIGQUIT && is_lent) return;  // Ctrl-\ is for who has it
   leave_terminal();
   ::signal(signal, SIG_DFL);
   ::raise(signal);
@@ -100,7 +102,8 @@ void terminal_mode::set(typing_mode x) {
   if (x != typing_mode::lines) catch_deadly(true);
   if (::tcsetattr(fd_, TCSADRAIN, &how) != 0) return;
   if (x == typing_mode::lines) catch_deadly(false);
-  only_quiet = x == typing_mode::quiet || x == typing_mode::lent;
+  is_lent = x == typing_mode::lent;
+  reads_no_keys = x == typing_mode::quiet || is_lent;
   now_ = x;
   seen_ = seen;
 }
@@ -145,7 +148,7 @@ void leave_terminal() noexcept {
   const int fd = kept_fd;
   if (fd < 0) return say_parting_words();
   if (is_in_foreground(fd)) ::tcsetattr(fd, TCSANOW, &kept);
-  if (only_quiet) return say_parting_words();
+  if (reads_no_keys) return say_parting_words();
   write_all(fd, erase_rows);
   write_all(fd, "\x1b[?2004l");
   say_parting_words();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <unordered_map>
 #include <utility>
 
 #include "runtime/base/text.hpp"
@@ -24,6 +25,30 @@ constexpr std::size_t most_listed = 20;
 
 std::string plain_path(const std::string& path) {
   return std::filesystem::path{path}.lexically_normal().string();
+}
+
+std::string whole_path(const std::string& folder, const std::string& path) {
+  const bool within = !folder.empty() && !path.starts_with('/');
+  return plain_path(within ? folder + "/" + path : path);
+}
+
+/// Shorter, where it is whole.
+std::string path_within(const std::string& folder, const std::string& path) {
+  auto out = plain_path(path);
+  const bool within = !folder.empty() && out.size() > folder.size() &&
+                      out.starts_with(folder) && out[folder.size()] == '/';
+  return within ? out.substr(folder.size() + 1) : out;
+}
+
+/// Of those that are on record.
+bool several_folders(const session_changes& all) {
+  const std::string* first = nullptr;
+  for (const auto& x : all.files) {
+    if (x.folder.empty()) continue;
+    if (first == nullptr) first = &x.folder;
+    if (x.folder != *first) return true;
+  }
+  return false;
 }
 
 bool is_called(std::string_view path, const std::string& name) {
@@ -57,20 +82,27 @@ std::vector<changed_file> by_file(const session_changes& all,
                                   const std::vector<run_id>& but_of) {
   const auto wanted =
       only.empty() ? std::string{} : plain_path(std::string{only});
-  const bool moved =
-      std::ranges::adjacent_find(all.files, std::ranges::not_equal_to{},
-                                 &file_change::folder) != all.files.end();
+  const bool moved = several_folders(all);
   std::vector<changed_file> out;
+  std::unordered_map<std::string, std::size_t> known;  // by node and place
   for (const auto& x : all.files) {
     if (std::ranges::find(but_of, x.run) != but_of.end()) continue;
-    const bool within = moved && !x.folder.empty() && !x.path.starts_with('/');
-    auto path = plain_path(within ? x.folder + "/" + x.path : x.path);
-    if (!wanted.empty() && !is_called(path, wanted)) continue;
-    auto known = std::ranges::find(out, path, &changed_file::path);
-    if (known == out.end())
-      known = out.insert(out.end(), {std::move(path), {}});
-    known->calls.push_back(&x);
+    const auto& led = x.place.empty() ? x.path : x.place;
+    const auto [at, is_new] = known.try_emplace(
+        x.node + '\n' + whole_path(x.folder, led), out.size());
+    if (is_new)
+      out.push_back(
+          {moved ? whole_path(x.folder, x.path) : path_within(x.folder, x.path),
+           {}});
+    out[at->second].calls.push_back(&x);
   }
+  if (!wanted.empty())
+    std::erase_if(out, [&](const changed_file& x) {
+      return !is_called(x.path, wanted) &&
+             std::ranges::none_of(x.calls, [&](const file_change* one) {
+               return is_called(plain_path(one->path), wanted);
+             });
+    });
   return out;
 }
 

@@ -14,9 +14,9 @@
 
 namespace riffle::cli {
 
-/// The changes of one file, in order.
+/// The changes of one file, in order, by whatever names.
 struct changed_file {
-  std::string path{};  ///< without detours
+  std::string path{};  ///< of the first, without detours
   std::vector<const file_change*> calls{};
 };
 

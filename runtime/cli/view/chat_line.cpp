@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <span>
 #include <unordered_set>
 #include <utility>
 
@@ -17,6 +18,67 @@ namespace {
 
 constexpr std::string_view blanks = " \t\r\n";
 constexpr std::string_view brackets = "([{";
+
+std::vector<std::string_view> words_of(std::string_view command) {
+  std::vector<std::string_view> out;
+  for (std::size_t at = 0;
+       (at = command.find_first_not_of(blanks, at)) != command.npos;) {
+    const auto end =
+        std::min(command.find_first_of(blanks, at), command.size());
+    out.push_back(command.substr(at, end - at));
+    at = end;
+  }
+  return out;
+}
+
+/// "-am" holds the letter m, "--message=x" is the option "--message".
+bool is_one_of(std::string_view word, std::string_view letters,
+               std::span<const std::string_view> names) {
+  if (word.size() < 2 || word[0] != '-') return false;
+  if (word[1] != '-') return word.find_first_of(letters, 1) != word.npos;
+  return std::ranges::find(names, word.substr(0, word.find('='))) !=
+         names.end();
+}
+
+/// Whether git opens an editor for these words, or asks line by line. Behind a
+/// message they may be words of it.
+bool git_talks(std::span<const std::string_view> words) {
+  using names = std::array<std::string_view, 6>;
+  static constexpr names given{"--message", "--file",    "--reuse-message",
+                               "--no-edit", "--dry-run", "--fixup"};
+  static constexpr names asks{
+      "--patch",     "--interactive",      "--edit",
+      "--edit-todo", "--edit-description", "--continue"};
+  static constexpr names annotates{"--annotate", "--sign"};
+  while (!words.empty() && words[0].starts_with('-')) {
+    const bool has_value = words[0] == "-C" || words[0] == "-c";
+    words =
+        words.subspan(std::min<std::size_t>(has_value ? 2 : 1, words.size()));
+  }
+  if (words.empty()) return false;
+  const auto act = words[0];
+  if (act == "mergetool" || act == "difftool") return true;
+  const bool commits = act == "commit";
+  const std::string_view letters = act == "add"                        ? "pie"
+                                   : commits                           ? "pe"
+                                   : act == "rebase" || act == "clean" ? "i"
+                                   : act == "config" || act == "cherry-pick"
+                                       ? "e"
+                                   : act == "checkout" || act == "restore" ||
+                                           act == "reset" || act == "stash"
+                                       ? "p"
+                                       : "";
+  const bool may_ask = !letters.empty() || act == "branch";
+  bool writes = commits;
+  for (const auto word : words.subspan(1)) {
+    if (word == "--") break;
+    if ((commits || act == "tag") && is_one_of(word, "mFC", given))
+      return false;
+    if (may_ask && is_one_of(word, letters, asks)) return true;
+    if (act == "tag" && is_one_of(word, "as", annotates)) writes = true;
+  }
+  return writes;
+}
 
 constexpr std::array all_commands{
     chat_command_help{"help", "", "what can be typed here"},
@@ -166,14 +228,28 @@ std::string held_text(std::size_t texts) {
 }
 
 bool wants_terminal(std::string_view command) {
-  static const std::unordered_set<std::string_view> programs{
-      "vi",   "vim",  "nvim", "view",    "nano", "pico",   "emacs", "micro",
-      "hx",   "less", "more", "most",    "man",  "info",   "top",   "htop",
-      "btop", "tig",  "mc",   "lazygit", "ssh",  "screen", "tmux",  "fzf"};
+  using names = std::unordered_set<std::string_view>;
+  static const names programs{
+      "vi",    "vim",  "nvim",   "view",     "nano",   "pico",   "emacs",
+      "micro", "hx",   "less",   "more",     "most",   "man",    "info",
+      "top",   "htop", "btop",   "tig",      "mc",     "watch",  "lazygit",
+      "ssh",   "sftp", "gdb",    "lldb",     "psql",   "mysql",  "screen",
+      "tmux",  "fzf",  "dialog", "whiptail", "visudo", "passwd", "sudoedit"};
+  // They ask line by line where they are given nothing to do.
+  static const names alone{"sh",   "bash",    "zsh",     "fish", "dash",
+                           "bc",   "python",  "python3", "node", "ipython",
+                           "ghci", "sqlite3", "irb",     "lua",  "redis-cli"};
   if (command.find_first_of("|<>&;") != command.npos) return false;
-  auto name = command.substr(0, command.find_first_of(blanks));
+  const auto words = words_of(command);
+  std::span<const std::string_view> rest{words};
+  while (rest.size() > 1 && (rest[0] == "sudo" || rest[0] == "doas"))
+    rest = rest.subspan(1);
+  if (rest.empty()) return false;
+  auto name = rest[0];
   name.remove_prefix(name.rfind('/') + 1);  // npos + 1 is 0
-  return programs.contains(name);
+  return programs.contains(name) ||
+         (rest.size() == 1 && alone.contains(name)) ||
+         (name == "git" && git_talks(rest.subspan(1)));
 }
 
 std::vector<std::string> mentioned_files(std::string_view text) {

@@ -76,7 +76,7 @@ std::string output_lines(const whole_output& x, std::size_t most) {
   const auto all = end_within(x, most + 1);
   const bool cut = all.size() > most;
   const auto begin = cut ? all.find('\n') + 1 : 0;
-  auto out = safe_text(std::string_view{all}.substr(begin));
+  auto out = safe_text(settled_lines(std::string_view{all}.substr(begin)));
   if (out.empty()) return "(no output)\n";
   if (!out.ends_with('\n')) out += '\n';
   return (cut ? "… what comes before is left out\n" : "") + out;

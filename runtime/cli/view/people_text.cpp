@@ -271,7 +271,7 @@ std::vector<std::string> last_rows(std::string_view text, bool cut,
   constexpr std::size_t longest = 4000;
   cut = cut || text.size() > longest;
   std::vector<std::string> all;
-  const auto safe = safe_text(tail_utf8(text, longest));
+  const auto safe = safe_text(settled_lines(tail_utf8(text, longest)));
   std::string_view before = cut ? "…" : "";
   for_each_line(safe, [&](std::string_view line) {
     const auto mark = std::exchange(before, {});

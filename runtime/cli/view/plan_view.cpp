@@ -110,7 +110,7 @@ std::string plan_view::end_step(const events::plan_step_finished& x,
 std::string plan_view::last_lines(const std::string& output,
                                   const std::string& why) const {
   constexpr std::size_t most = 10;
-  const auto text = safe_text(output);
+  const auto text = safe_text(settled_lines(output));
   std::vector<std::string> lines;
   for_each_line(text, [&](std::string_view line) {
     lines.emplace_back(fit(line, longest_message));

@@ -94,7 +94,8 @@ std::string read_by_model(std::string_view told, std::uint64_t wrote) {
 
 bool only_changes_folder(std::string_view command) {
   const auto x = trimmed(command);
-  if (x.find_first_of(";&|<>\n") != x.npos) return false;
+  if (x.find_first_of(";&|<>`\n") != x.npos || x.find("$(") != x.npos)
+    return false;
   return x == "cd" || x.starts_with("cd ") || x.starts_with("cd\t");
 }
 

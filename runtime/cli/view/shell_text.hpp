@@ -18,7 +18,9 @@ std::string shell_context(std::string_view command, int status,
 /// The same of one that had the terminal: nobody but the person saw that.
 std::string terminal_context(std::string_view command, int status);
 
-/// Such a text at the beginning of `context`, before others of its kind.
+/// Such a text at the beginning of `context`, before others of its kind. It is
+/// known by its words, which an output may hold, too: for people to read, and
+/// for no decision.
 struct told_command {
   std::string_view command{};
   std::string_view output{};

@@ -142,8 +142,11 @@ std::string trace_writer::output_text(const open_call& call,
   const bool good = x.how == outcome::ok;
   // Of what failed each line may say why; of the rest an event has the
   // beginning, where its end could not be read.
-  auto all = has_exit_code(x.metadata) ? without_status(x.output) : x.output;
+  std::string_view all = x.output;
+  if (has_exit_code(x.metadata)) all = without_status(all);
   if (good && x.truncated) all = whole_lines(all);
+  const auto settled = settled_lines(all);
+  all = settled;
   part how{x.truncated, !good || !x.truncated};
   how.most = good ? most_of_output : all.size() + 1;
   how.room = good ? line_room() : 0;

@@ -13,6 +13,7 @@
 #include "runtime/base/write_all.hpp"
 #include "tools/builtin/files/change_report.hpp"
 #include "tools/builtin/files/line_diff.hpp"
+#include "tools/builtin/files/path_confinement.hpp"
 #include "tools/builtin/files/path_text.hpp"
 #include "tools/builtin/files/replace_file.hpp"
 #include "tools/builtin/files/text_places.hpp"
@@ -111,6 +112,14 @@ tl::expected<write_target, std::string> find(
            : " was written at " + place + ", and leads to " + now + " now")};
 }
 
+/// Where the path of a call led, below the workspace.
+std::string led_to(const std::filesystem::path& workspace,
+                   const made_change& x) {
+  if (!x.place.empty()) return x.place;
+  const auto name = relative_path(workspace, x.path);
+  return name ? path_text(without_detours(*name)) : x.path;
+}
+
 /// What `target` stands for is replaced by `text`, or goes. 0 or an errno;
 /// ESTALE: it is not `now`.
 int put(write_target& target, const std::optional<std::string>& now,
@@ -183,8 +192,10 @@ tl::expected<earlier_file, std::string> earlier(
   };
   const auto target = find(workspace, path, place);
   if (!target) return tl::unexpected{target.error()};
-  if (std::ranges::any_of(
-          all, [&](const made_change& x) { return x.place != place; }))
+  const auto here = led_to(workspace, all.back());
+  if (std::ranges::any_of(all, [&](const made_change& x) {
+        return led_to(workspace, x) != here;
+      }))
     return fail("led elsewhere between these calls");
   const auto& first = all.front().before;
   if (!target->current && first.empty())

@@ -58,7 +58,7 @@ std::vector<std::string> visible_environment(
     if (std::find(hidden.begin(), hidden.end(), name) == hidden.end())
       result.push_back(std::move(entry));
   }
-  return result;
+  return without_editors(std::move(result));
 }
 
 std::string find_shell() {
@@ -300,6 +300,19 @@ class bash final : public tool {
 };
 
 }  // namespace
+
+std::vector<std::string> without_editors(std::vector<std::string> environment) {
+  for (const std::string name : {"GIT_EDITOR=", "GIT_SEQUENCE_EDITOR="})
+    if (std::ranges::none_of(environment, [&](const std::string& x) {
+          return x.starts_with(name);
+        }))
+      environment.push_back(
+          name +
+          "echo 'There is no terminal for an editor here. Give the text by an "
+          "option (git commit -m TEXT), or name another editor "
+          "(GIT_SEQUENCE_EDITOR=).' >&2; false");
+  return environment;
+}
 
 tool_ptr make_bash(bash_options options) {
   return std::make_shared<bash>(std::move(options));

@@ -19,6 +19,10 @@ struct bash_options {
   std::vector<std::string> read_only;
 };
 
+/// For what has no terminal: git, which would wait for an editor that nobody
+/// sees, says what to do instead. Who set its editor means that.
+std::vector<std::string> without_editors(std::vector<std::string> environment);
+
 /// The tool `bash`. Reads the environment now, not at each call.
 tool_ptr make_bash(bash_options options);
 
