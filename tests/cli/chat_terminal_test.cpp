@@ -327,7 +327,7 @@ TEST_CASE("a command's output and a named file reach the model") {
   prepare(folder);
   folder.write("notes.md", "the secret of the notes\n");
   terminal_program riffle{folder.path(), {"chat", "--no-color"}, 110};
-  REQUIRE(riffle.read_next("/help shows"));
+  REQUIRE(riffle.read_next("\x1b[?2004h"));
   riffle.type("!echo output of mine\r");
   REQUIRE(riffle.read_next("output of mine\r\n"));
   REQUIRE(riffle.read_next("\x1b[?2004h"));
