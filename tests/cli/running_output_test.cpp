@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "actors/core/wait_notice.hpp"
+#include "runtime/cli/view/output_text.hpp"
 #include "tests/cli/terminal_program.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
@@ -15,6 +16,7 @@
 #include "tests/support/skip.hpp"
 
 using namespace riffle;
+using cli::newest_lines;
 using cli::running_output;
 
 namespace {
@@ -143,5 +145,34 @@ text = "Done."
   REQUIRE(at.read_next("Done."));
   REQUIRE(at.read_next("> "));
   at.type("\x04");
+  CHECK(at.finish() == 0);
+}
+
+TEST_CASE("of very many lines the newest are shown, and that is said") {
+  CHECK(newest_lines("a\nb\nc\n", 3) == "a\nb\nc\n");
+  CHECK(newest_lines("a\nb\nc\n", 2) ==
+        "… what comes before is left out\nb\nc\n");
+  CHECK(newest_lines("a\n\n\n", 1) == "… what comes before is left out\n\n");
+  CHECK(newest_lines("", 1).empty());
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const testing::temp_folder folder;
+  folder.write("s.toml",
+               "[[steps]]\n[[steps.calls]]\ntool = \"bash\"\narguments = { "
+               "command = \"seq 1000\" }\n[[steps]]\ntext = \"Done.\"\n");
+  folder.write("riffle.toml",
+               "[runtime]\ndata_dir = \"data\"\n"
+               "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
+               "script = \"s.toml\"\n");
+  testing::terminal_program at{
+      folder.path(), {"chat", "--no-color", "--approve", "all"}, 110};
+  REQUIRE(at.read_next("\x1b[?2004h"));
+  at.type("go\r");
+  REQUIRE(at.read_next("Done."));
+  REQUIRE(at.read_next("\x1b[?2004h"));
+  at.type("/output\r");
+  REQUIRE(at.read_next("… what comes before is left out\r\n801\r\n"));
+  REQUIRE(at.read_next("1000\r\nAll of it: riffle sessions output call_"));
+  at.type("/quit\r");
   CHECK(at.finish() == 0);
 }

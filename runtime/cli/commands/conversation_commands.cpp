@@ -37,6 +37,7 @@ namespace {
 
 /// Bytes of an output at a terminal; of a longer one its end.
 constexpr std::size_t most_shown = 256u << 10;
+constexpr std::size_t most_lines = 200;
 
 /// What each request tells of them; those of servers are not counted, since
 /// they would have to be started.
@@ -308,8 +309,11 @@ void conversation::output(const std::string& which) {
       told_output(record).empty())
     return note("It wrote nothing.");
   if (!kept) return complain(kept.error());
-  write(wrap_exact(output_lines({kept->file, kept->text}, most_shown),
-                   io_.err.columns()));
+  const auto lines = output_lines({kept->file, kept->text}, most_shown);
+  const auto newest = newest_lines(lines, most_lines);
+  write(wrap_exact(newest, io_.err.columns()));
+  if (newest != lines || lines.starts_with("…"))
+    note("All of it: riffle sessions output " + call.id.value);
 }
 
 void conversation::context() {

@@ -56,6 +56,8 @@ bool for_each_piece(const whole_output& x,
 
 namespace {
 
+constexpr std::string_view left_out = "… what comes before is left out\n";
+
 std::string end_within(const whole_output& x, std::size_t most) {
   std::string out;
   for_each_piece(x, [&](std::string_view piece) {
@@ -79,7 +81,18 @@ std::string output_lines(const whole_output& x, std::size_t most) {
   auto out = safe_text(settled_lines(std::string_view{all}.substr(begin)));
   if (out.empty()) return "(no output)\n";
   if (!out.ends_with('\n')) out += '\n';
-  return (cut ? "… what comes before is left out\n" : "") + out;
+  return cut ? std::string{left_out} + out : out;
+}
+
+std::string newest_lines(std::string lines, std::size_t most) {
+  auto at = lines.size();
+  for (std::size_t n = 0; n <= most && at > 0; ++n) {
+    const auto end = lines.rfind('\n', at - 1);
+    if (end == std::string::npos) return lines;
+    if (n == most) return std::string{left_out} + lines.substr(end + 1);
+    at = end;
+  }
+  return lines;
 }
 
 bool write_text(const whole_output& x, fd_writer& out) {

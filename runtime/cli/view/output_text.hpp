@@ -32,6 +32,10 @@ std::string end_of(const whole_output& x);
 /// Whole lines for a person: its end, if it has more than `most` bytes.
 std::string output_lines(const whole_output& x, std::size_t most);
 
+/// The last `most` of such lines, below a line that says so; what a person
+/// scrolls back to stays near.
+std::string newest_lines(std::string lines, std::size_t most);
+
 /// `head` is a JSON object; it gets the member "output".
 bool write_json(const whole_output& x, std::string head, fd_writer& out);
 
