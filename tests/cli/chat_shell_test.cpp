@@ -102,12 +102,10 @@ TEST_CASE(
     "what may have been meant for a command is sent by no Enter of then") {
   if (!has_terminals()) return skip(no_terminals);
   talk x;
-  x.begin_command("secret\ry\rand th", "and th");
+  x.begin_command("secret\rand th", "and th");
   x.end_command();
-  REQUIRE(x.riffle.read_next("What you had typed, 3 inputs, waits for your"));
+  REQUIRE(x.riffle.read_next("What you had typed, 2 inputs, waits for your"));
   REQUIRE(x.riffle.read_next("> secret"));
-  x.riffle.type("\x03");
-  REQUIRE(x.riffle.read_next("> y"));
   x.riffle.type("\x03");
   REQUIRE(x.riffle.read_next("> and th"));
   x.riffle.type("en\r");
@@ -280,7 +278,7 @@ TEST_CASE("a command that tidies up behind Ctrl-C has the time for it") {
 TEST_CASE("the end of a program at the terminal is on record as it was") {
   if (!has_terminals()) return skip(no_terminals);
   talk x;
-  x.folder.write("less", "#!/bin/sh\nkill -TERM $$\n");
+  x.folder.write("less", "#!/bin/sh\nkill -TERM 0\n");
   std::filesystem::permissions(x.folder.path() / "less",
                                std::filesystem::perms::owner_all);
   x.riffle.type("!./less\r");
@@ -318,7 +316,7 @@ TEST_CASE("a writer that a command left behind holds nobody") {
   if (!has_terminals()) return skip(no_terminals);
   talk x;
   x.riffle.type(
-      "!(touch b; while [ -e b ]; do echo s; sleep 0.02; done) & echo begun\r");
+      "!(touch b; while [ -e b ]; do echo s; sleep 0.002; done) & echo begun\r");
   REQUIRE(x.riffle.read_next("\nbegun"));
   REQUIRE(x.riffle.read_next("Something that it started works on"));
   REQUIRE(x.riffle.read_next("\x1b[?2004h"));
