@@ -2,6 +2,7 @@
 // What calls that work have written so far.
 #include "runtime/cli/view/running_output.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <string>
@@ -174,5 +175,46 @@ TEST_CASE("of very many lines the newest are shown, and that is said") {
   REQUIRE(at.read_next("… what comes before is left out\r\n801\r\n"));
   REQUIRE(at.read_next("1000\r\nAll of it: riffle sessions output call_"));
   at.type("/quit\r");
+  CHECK(at.finish() == 0);
+}
+
+TEST_CASE("/output waits for nothing of a command that goes on writing") {
+  if (!testing::has_terminals()) return testing::skip(testing::no_terminals);
+  const testing::temp_folder folder;
+  folder.write("s.toml", R"toml(
+[[steps]]
+[[steps.calls]]
+tool = "bash"
+arguments = { command = "touch a; while [ -e a ]; do echo more; sleep 0.04; done; echo over" }
+[[steps]]
+text = "Done."
+)toml");
+  folder.write("riffle.toml",
+               "[runtime]\ndata_dir = \"data\"\n"
+               "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
+               "script = \"s.toml\"\n[tools.bash]\napproval = \"allow\"\n");
+  testing::terminal_program at{folder.path(), {"chat", "--no-color"}, 120};
+  REQUIRE(at.read_next("\x1b[?2004h"));
+  at.type("go\r");
+  REQUIRE(at.read_next("Running: touch a"));
+  REQUIRE(at.read_next("more"));  // in the status line
+  // A look that waits for a pause takes its whole limit of 2 s each time; one
+  // that does not may be late on a machine that has much to do.
+  using clock = std::chrono::steady_clock;
+  auto fastest = clock::duration::max();
+  for (int i = 0; i < 5 && fastest > std::chrono::seconds{1}; ++i) {
+    const auto began = clock::now();
+    at.type("/output\r");
+    REQUIRE(at.read_next("> /output\r\nbash: touch a"));
+    REQUIRE(at.read_next(", so far"));
+    fastest = std::min(fastest, clock::now() - began);
+  }
+  CHECK(fastest < std::chrono::seconds{1});
+  std::filesystem::remove(folder.path() / "a");
+  REQUIRE(at.read_next("Done."));
+  at.type("/output\r");
+  REQUIRE(at.read_next("more\r\nover\r\n"));
+  REQUIRE(at.read_next("> "));
+  at.type("\x04");
   CHECK(at.finish() == 0);
 }

@@ -24,6 +24,7 @@
 #include "runtime/cli/view/chat_line.hpp"
 #include "runtime/cli/view/context_text.hpp"
 #include "runtime/cli/view/recap_text.hpp"
+#include "runtime/cli/view/running_output.hpp"
 #include "tools/builtin/files/take_back.hpp"
 
 namespace riffle::cli {
@@ -173,6 +174,12 @@ class conversation {
   void plan();
   void output(const std::string& which);
   bool show_running(const run_id& x);
+  /// What calls of a run have written, as far as its log was read.
+  struct looked_at {
+    run_id run{};
+    std::uint64_t seq = 0;
+    running_output calls{};
+  };
   void diff(const std::string& file);
   void undo(interrupts& signals);
   /// A turn whose files are, or are to be, as before it.
@@ -218,6 +225,7 @@ class conversation {
   bool works_ = false;              ///< a run does …
   bool asks_ = false;               ///< … and began with a person to ask
   std::uint64_t seen_ = 0;  ///< runs of the session that the person knows
+  looked_at looked_at_;
   std::vector<std::string> listed_models_;  ///< by the server, if it was asked
   std::string told_;              ///< output of commands, for the next task
   std::string* shown_ = nullptr;  ///< else what is written goes out at once

@@ -174,7 +174,6 @@ bool conversation::keep_title(const std::string& title) {
   return done.has_value();
 }
 
-/// The beginning of one name means it, as it does in the list behind /model.
 /// By its name, by how that begins, or by what stands behind the provider's.
 void conversation::choose_model(const std::string& name, interrupts& signals) {
   std::set<std::string> all{listed_models_.begin(), listed_models_.end()};
@@ -254,29 +253,38 @@ void conversation::plan() {
   for (const auto& x : lines.steps) write(wrap_lines("  " + x + "\n", columns));
 }
 
-/// Of the one that wrote last, as its run's log has it; false: none works.
+/// Of the one that wrote last, as its run's log has it; false: none works. What
+/// is there by now is read, and only what was not before: the keyboard waits.
 bool conversation::show_running(const run_id& x) {
   constexpr auto longest = std::chrono::seconds{2};
-  constexpr auto no_more = std::chrono::milliseconds{100};
-  auto log = rt_->events(x);
+  if (looked_at_.run != x) looked_at_ = {x};
+  auto& calls = looked_at_.calls;
+  auto log = rt_->events(x, looked_at_.seq);
   if (!log) return false;
-  running_output calls;
   const auto until = std::chrono::steady_clock::now() + longest;
-  while (!log->ended() && std::chrono::steady_clock::now() < until) {
-    const auto batch = log->next(no_more);
-    if (!batch) break;
+  bool all = false;
+  while (std::chrono::steady_clock::now() < until) {
+    const auto batch = log->next(duration::zero());
+    all = !batch;
+    if (all) break;
     for_each_line(batch->lines(), [&](std::string_view line) {
       // Of a long answer there are very many, and they say nothing of calls.
       if (line.find("\"llm_token\"") != line.npos) return;
       if (const auto e = parse_line(line)) calls.on(*e);
     });
+    looked_at_.seq = batch->last_seq();
   }
-  if (!calls.any()) return false;
-  note(calls.head(system_wall_time()));
-  auto text = safe_text(calls.text());
-  if (!text.empty() && !text.ends_with('\n')) text += '\n';
-  write(wrap_exact(text, io_.err.columns()));
-  return true;
+  if (calls.any()) {
+    note(calls.head(system_wall_time()));
+    auto text = safe_text(calls.text());
+    if (!text.empty() && !text.ends_with('\n')) text += '\n';
+    write(wrap_exact(text, io_.err.columns()));
+  }
+  if (!all)
+    note(
+        "The log of this run is long, and was not read to its end: /output "
+        "again reads on.");
+  return calls.any() || !all;
 }
 
 /// Of a call that ended: the last one, or the N-th from the end. Alone it is
