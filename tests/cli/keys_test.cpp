@@ -149,14 +149,41 @@ TEST_CASE("an answer without an end swallows no key") {
     CHECK(x.feed("\x1b[A", began) == keys{{key_kind::up}});
   }
   SECTION("behind a silence") {
-    CHECK(x.feed("y", began + key_reader::longest_answer_pause) ==
+    CHECK(x.feed("y", began + key_reader::longest_answer) ==
           keys{{key_kind::text, "y"}});
   }
   SECTION("nor an ESC, that it may have ended with") {
     CHECK(x.feed("\x1b", began).empty());
     CHECK_FALSE(x.has_escape());
-    CHECK(x.feed("\\", began + key_reader::longest_answer_pause) ==
+    CHECK(x.feed("\\", began + key_reader::longest_answer) ==
           keys{{key_kind::text, "\\"}});
+  }
+}
+
+TEST_CASE("who types on behind Alt-P loses the first letters only") {
+  using namespace std::chrono_literals;
+  key_reader x;
+  const key_reader::time_point began{};
+  const std::string alt = GENERATE("\x1bP", "\x1b]", "\x1b_", "\x1b^", "\x1bX");
+  CHECK(x.feed(alt, began).empty());
+  SECTION("one by one") {
+    std::string typed;
+    for (int i = 1; i < 10; ++i)
+      for (const auto& one :
+           x.feed(std::string{static_cast<char>('0' + i)}, began + i * 100ms))
+        typed += one.text;
+    CHECK(typed == "3456789");
+  }
+  SECTION("at once, too") {
+    const std::string many(2 * key_reader::largest_answer, 'x');
+    const auto typed = x.feed(many, began);
+    REQUIRE(typed.size() == 1);
+    CHECK(typed[0].text.size() == key_reader::largest_answer);
+  }
+  SECTION("and begins a new answer with a new key") {
+    CHECK(x.feed("\x07" + alt + "y", began + 200ms).empty());
+    CHECK(x.feed("y", began + 400ms).empty());
+    CHECK(x.feed("y", began + 450ms) == keys{{key_kind::text, "y"}});
   }
 }
 

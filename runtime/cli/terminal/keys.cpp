@@ -131,7 +131,7 @@ void key_reader::end_lost(std::string_view bytes, time_point now,
                           std::vector<key>& out) {
   constexpr std::size_t most_pressed = 64;
   constexpr std::string_view ctrl_c = "\x03";
-  if (reads_ == what::answer && now - fed_ >= longest_answer_pause) {
+  if (reads_ == what::answer && now - answer_began_ >= longest_answer) {
     rest_.clear();
     reads_ = what::keys;
   }
@@ -180,13 +180,21 @@ void key_reader::end_paste(std::vector<key>& out) {
 }
 
 /// Up to BEL, or ESC and a backslash. Any other control character is a key, or
-/// the beginning of one, and the end of what was no answer.
+/// the beginning of one, and the end of what was no answer, and so is what is
+/// too much for one.
 bool key_reader::take_answer() {
   constexpr char bell = '\x07';
-  const auto end = std::ranges::find_if(rest_, [](char c) {
+  const auto found = std::ranges::find_if(rest_, [](char c) {
     return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
   });
-  rest_.erase(rest_.begin(), end);
+  const auto size = std::min(static_cast<std::size_t>(found - rest_.begin()),
+                             largest_answer - answered_);
+  rest_.erase(0, size);
+  answered_ += size;
+  if (answered_ == largest_answer) {
+    reads_ = what::keys;
+    return true;
+  }
   if (rest_.empty() || rest_ == std::string_view{&escape, 1}) return false;
   reads_ = what::keys;
   if (rest_.front() == bell)
@@ -233,6 +241,8 @@ bool key_reader::take_sequence(std::vector<key>& out) {
   }
   if (n == 2 && answer_begins.find(whole[1]) != answer_begins.npos) {
     reads_ = what::answer;
+    answer_began_ = fed_;
+    answered_ = 0;
     return true;
   }
   const auto* const found = std::ranges::find(

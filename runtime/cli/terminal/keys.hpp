@@ -62,10 +62,12 @@ class key_reader {
 
   /// Of one paste; the rest of it is dropped, and counted.
   static constexpr std::size_t longest_paste = 4u << 20;
-  /// Behind so much silence in a paste, or in an answer of the terminal, a few
-  /// bytes are keys: its end is lost.
+  /// Behind so much silence in a paste a few bytes are keys: its end is lost.
   static constexpr std::chrono::milliseconds longest_pause{2000};
-  static constexpr std::chrono::milliseconds longest_answer_pause{250};
+  /// From the beginning of an answer of the terminal: a person who pressed what
+  /// one begins with (Alt-P) types on, so a silence may never come.
+  static constexpr std::chrono::milliseconds longest_answer{250};
+  static constexpr std::size_t largest_answer = 4096;
 
   /// Sequences that mean nothing here, and answers of the terminal (OSC, DCS
   /// and their like), are dropped.
@@ -98,6 +100,8 @@ class key_reader {
   std::string pasted_;
   std::size_t left_out_ = 0;
   time_point fed_{};
+  time_point answer_began_{};
+  std::size_t answered_ = 0;  ///< bytes of the answer so far
 };
 
 }  // namespace riffle::cli
