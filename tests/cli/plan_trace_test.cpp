@@ -119,3 +119,17 @@ TEST_CASE("why a plan was not changed is told without its tool, and advice") {
         "[TOOL] manage_plan: Updating the plan ✗ a step needs a title — "
         "0.0s\n");
 }
+
+TEST_CASE("what another tool says like a plan's advice is told") {
+  told_run on;
+  for (const std::string why :
+       {"no such host; say which", "no space; `create` makes some",
+        "not now; the plan has the steps 1, 2"}) {
+    CAPTURE(why);
+    on(made_call("docs__find", "{}"));
+    auto end = its_end(outcome::failed, 0);
+    end.tool = "docs__find";
+    end.err = error{errc::tool_execution_error, "docs__find", why, false, {}};
+    CHECK(on(end).find("✗ " + why) != std::string::npos);
+  }
+}

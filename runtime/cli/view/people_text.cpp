@@ -38,13 +38,13 @@ constexpr std::array advice = {"; read ",
                                "; ask for it again",
                                "; raise ",
                                "; there are: ",
-                               "; it is an RE2 ",
-                               "; `create` makes ",
-                               "; the plan has the steps ",
-                               "; say "};
+                               "; it is an RE2 "};
 
-/// Its line begins with that.
+/// Its line begins with that, and so does advice in it; what others say so may
+/// be what a person needs to know.
 constexpr std::string_view of_plan = "manage_plan: ";
+constexpr std::array advice_of_plan = {"; `create` makes ",
+                                       "; the plan has the steps ", "; say "};
 
 /// Of `edit`, whose arguments nobody sees.
 std::string edit_text(std::string_view message) {
@@ -141,10 +141,15 @@ std::string mistakes_text(std::string_view all) {
 
 std::string without_advice(std::string_view message) {
   if (auto text = edit_text(message); !text.empty()) return text;
-  if (message.starts_with(of_plan)) message.remove_prefix(of_plan.size());
+  const bool plan = message.starts_with(of_plan);
+  if (plan) message.remove_prefix(of_plan.size());
   auto end = message.size();
-  for (const std::string_view begin : advice)
-    end = std::min(end, message.find(begin));
+  const auto cut = [&](const auto& beginnings) {
+    for (const std::string_view begin : beginnings)
+      end = std::min(end, message.find(begin));
+  };
+  cut(advice);
+  if (plan) cut(advice_of_plan);
   return std::string{message.substr(0, end)};
 }
 
