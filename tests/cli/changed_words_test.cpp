@@ -109,8 +109,21 @@ TEST_CASE("a file whose lines all end in CRLF is no noise") {
   const std::string cut = edited + "[... not shown: +9 -9 lines]\n";
   CHECK(with_line_ends(cut) ==
         head + " l1\n-l2\n+l3\n[... not shown: +9 -9 lines]\n");
-  CHECK(changed_line_ends(head + "-a\n+a\r\n[... not shown: +9 -9 lines]\n")
-            .empty());
+}
+
+TEST_CASE("line ends are told where a diff has no room for all lines, too") {
+  const std::string left_out = "[... not shown: +9 -9 lines]\n";
+  const std::string head = "@@ -1,2 +1,2 @@\n";
+  CHECK(changed_line_ends(head + "-a\n+a\r\n" + left_out) ==
+        "LF → CRLF, as far as it is shown");
+  CHECK(changed_line_ends("@@ -0,0 +1 @@\n+a\r\n" + left_out) ==
+        "CRLF, as far as it is shown");
+  CHECK(changed_line_ends("@@ -0,0 +1 @@\n+a\r\n\n[the rest is not shown]") ==
+        "CRLF, as far as it is shown");
+  CHECK(changed_line_ends("@@ -0,0 +1 @@\n+a\n" + left_out).empty());
+  CHECK(changed_line_ends(head + "-a\r\n+b\r\n" + left_out).empty());
+  // Where lines stand around, a part of the file changes.
+  CHECK(changed_line_ends(head + " a\n-b\n+b\r\n" + left_out).empty());
 }
 
 TEST_CASE("the last line may have no end, and a new file has one kind") {

@@ -153,19 +153,24 @@ struct line_ends {
     bool crlf = false;
   };
   side gone, added, around;
-  bool whole = true;  ///< nothing else stands there
+  bool whole = true;  ///< none stands around
+  bool cut = false;   ///< a row tells of lines that have none
 
   explicit line_ends(std::string_view diff) {
-    for_each_diff_line(
-        diff, [&](std::string_view line, bool is_of_file, bool ends) {
-          if (!is_of_file) return;
-          const bool minus = line.starts_with('-');
-          const bool plus = line.starts_with('+');
-          whole = whole && (minus || plus);
-          auto& x = minus ? gone : plus ? added : around;
-          const bool known = minus || plus || line.starts_with(' ');
-          if (known && ends) (line.ends_with('\r') ? x.crlf : x.lf) = true;
-        });
+    for_each_diff_line(diff,
+                       [&](std::string_view line, bool is_of_file, bool ends) {
+                         if (!is_of_file) return;
+                         const bool minus = line.starts_with('-');
+                         const bool plus = line.starts_with('+');
+                         if (!minus && !plus && !line.starts_with(' ')) {
+                           cut = cut || !line.empty();
+                           return;
+                         }
+                         whole = whole && (minus || plus);
+                         auto& x = minus ? gone : plus ? added : around;
+                         if (ends)
+                           (line.ends_with('\r') ? x.crlf : x.lf) = true;
+                       });
   }
   [[nodiscard]] bool differ() const {
     return (gone.lf || added.lf || around.lf) &&
@@ -196,9 +201,12 @@ std::string changed_line_ends(std::string_view diff) {
   const line_ends x{diff};
   if (!x.whole || x.added.lf == x.added.crlf || (x.gone.lf && x.gone.crlf))
     return {};
-  if (!x.gone.lf && !x.gone.crlf) return x.added.crlf ? "CRLF" : "";
-  if (x.gone.crlf == x.added.crlf) return {};
-  return x.added.crlf ? "LF → CRLF" : "CRLF → LF";
+  const bool replaces = x.gone.lf || x.gone.crlf;
+  if (replaces ? x.gone.crlf == x.added.crlf : !x.added.crlf) return {};
+  const std::string what = !replaces      ? "CRLF"
+                           : x.added.crlf ? "LF → CRLF"
+                                          : "CRLF → LF";
+  return what + (x.cut ? ", as far as it is shown" : "");
 }
 
 std::vector<changed_parts> changed_words(

@@ -37,7 +37,7 @@ std::string painted_piece(std::string_view piece, std::size_t from,
 std::string with_line_ends(std::string_view diff);
 
 /// "LF → CRLF" where a diff changes the ends of all lines, "CRLF" of a new
-/// file; else empty.
+/// file; else empty. Of one that is cut it is what its lines tell, and says so.
 std::string changed_line_ends(std::string_view diff);
 
 }  // namespace riffle::cli
