@@ -37,6 +37,10 @@ TEST_CASE("files of a session that worked in several folders have both names") {
   all.files = {change("a.txt", "/repo"), change("./a.txt", "/repo")};
   REQUIRE(by_file(all).size() == 1);
   CHECK(by_file(all)[0].path == "a.txt");
+  all.files.push_back(change("a.txt", ""));  // of a run of long ago
+  REQUIRE(by_file(all).size() == 1);
+  CHECK(by_file(all)[0].path == "a.txt");
+  all.files.pop_back();
   all.files.push_back(change("a.txt", "/other"));
   all.files.push_back(change("/repo/a.txt", "/other"));
   const auto files = by_file(all);

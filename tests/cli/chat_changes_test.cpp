@@ -234,6 +234,8 @@ TEST_CASE("the changes of a folder's newest session are asked for by no name") {
   const auto whole = std::filesystem::canonical(here.folder.path()).string();
   const auto shown = runs(here.folder.path(), {"sessions", "diff"});
   has(shown, "Session tea in " + whole + "\r\n\r\nmade  +1 -0, new\r\n");
+  has(runs(here.folder.path(), {"sessions", "diff", "--output", "json"}),
+      "\"folder\":\"" + whole + "\"");
   has(runs(here.folder.path(), {"sessions", "diff", "tea", "no.cpp"}),
       "no call of write or edit has changed no.cpp; the session changed made, "
       "old");

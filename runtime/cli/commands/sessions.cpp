@@ -108,10 +108,12 @@ int print_all(const storage::session_snapshot& session,
 }
 
 json json_of(const file_change& x) {
-  return {{"path", x.path},        {"call_id", x.call.value},
-          {"run_id", x.run.value}, {"tool", x.tool},
-          {"diff", x.diff},        {"diff_truncated", x.cut},
-          {"added", x.added},      {"removed", x.removed}};
+  json out{{"path", x.path},        {"call_id", x.call.value},
+           {"run_id", x.run.value}, {"tool", x.tool},
+           {"diff", x.diff},        {"diff_truncated", x.cut},
+           {"added", x.added},      {"removed", x.removed}};
+  if (!x.folder.empty()) out["folder"] = x.folder;
+  return out;
 }
 
 /// Whose changes follow, and where it works.
