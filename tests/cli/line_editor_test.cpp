@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
+#include <vector>
 
 #include "runtime/cli/terminal/text_width.hpp"
 #include "tests/support/catch.hpp"
@@ -102,6 +104,66 @@ TEST_CASE("a long paste is one piece") {
           std::vector<std::string>{"> read ", "[pasted text, 12 lines]!"});
     CHECK(x.draw("> ", 12, 24).rows.at(1).starts_with("[pasted tex"));
   }
+}
+
+TEST_CASE("a piece goes with the last text that refers to it") {
+  auto x = line_editor::with_pieces();
+  const std::string part(2000, 'x');
+  type(x, part);
+  const auto marked = x.text();
+  REQUIRE(marked.size() == pasted_texts::mark_size);
+  const auto is_kept = [&] {
+    x.release_pieces({});
+    return x.whole(marked) == part;
+  };
+  SECTION("of the line") {
+    CHECK(is_kept());
+    x.clear();
+    CHECK_FALSE(is_kept());
+  }
+  SECTION("of what can come back") {
+    press(x, key_kind::kill_start);
+    CHECK(is_kept());
+    press(x, key_kind::undo);
+    CHECK(x.take() == part);
+    press(x, key_kind::yank);
+    CHECK(x.take() == part);
+  }
+  SECTION("of the history, and of what was taken") {
+    x.take();
+    for (char c = 'a'; c < 'e'; ++c) {
+      CHECK(is_kept());
+      x.remember(std::string(line_editor::most_kept / 4, c));
+    }
+    REQUIRE(x.history().front().front() != 'x');
+    x.release_pieces(std::vector{&marked});
+    CHECK(x.whole(marked) == part);
+    CHECK_FALSE(is_kept());
+  }
+}
+
+TEST_CASE("where pieces went others have room, and no mark is another's") {
+  pasted_texts x;
+  const auto first = x.keep("first");
+  std::set<std::string> seen{first};
+  for (std::size_t i = 1; i < pasted_texts::most; ++i) seen.insert(x.keep("y"));
+  CHECK(x.keep("z").empty());
+  std::set<std::uint32_t> marks;
+  pasted_texts::add_marks("a" + first + "b", marks);
+  CHECK(marks.size() == 1);
+  x.release_all_but(marks);
+  CHECK(x.whole(first) == "first");
+  const auto last = x.keep("last");
+  CHECK_FALSE(seen.contains(last));
+  CHECK(x.whole(first + last) == "firstlast");
+  // Behind all that there are the first ones come again.
+  for (int i = 0; i < 0x10'000; ++i) {
+    x.release_all_but(marks);
+    const auto mark = x.keep("more");
+    REQUIRE(mark != first);
+    REQUIRE(x.whole(mark) == "more");
+  }
+  CHECK(x.whole(first) == "first");
 }
 
 TEST_CASE("what has no room is told of, and nothing is lost unseen") {

@@ -221,6 +221,7 @@ chat_prompt::said chat_prompt::on(const key& x) {
       leaving_ = editor_.text().empty();
       end_line(!leaving_);
       editor_.clear();
+      release_pieces();
       if (leaving_)
         screen_.write(color_
                           ? "\x1b[2mCtrl-C again, or Ctrl-D, leaves.\x1b[0m\n"
@@ -244,8 +245,16 @@ chat_prompt::said chat_prompt::on(const key& x) {
   }
 }
 
+/// Of long texts what nobody can come back to goes.
+void chat_prompt::release_pieces() {
+  std::vector<const std::string*> taken{&last_};
+  for (const auto& x : queue_) taken.push_back(&x);
+  editor_.release_pieces(taken);
+}
+
 std::optional<std::string> chat_prompt::next(const interrupts& signals) {
   gave_up_ = [&signals] { return signals.asked_to_stop(); };
+  release_pieces();
   if (!plain_ && std::exchange(turned_, true)) screen_.write("\n");
   if (!queue_.empty() && !held_) {
     last_ = std::move(queue_.front());

@@ -208,6 +208,7 @@ class chat_prompt {
   std::string read_early();
   void press(std::string bytes);
   void queue_pressed();
+  void release_pieces();
   void give_open();
   void hold_line(const std::string& text);
   void show_list(const list_picker& list);

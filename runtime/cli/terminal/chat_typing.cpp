@@ -218,6 +218,7 @@ void chat_prompt::submit() {
     return;
   }
   queue_.push_back(std::move(text));
+  release_pieces();
 }
 
 void chat_prompt::tell_with(teller f, std::function<void()> heard) {

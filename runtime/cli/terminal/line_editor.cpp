@@ -2,6 +2,7 @@
 #include "runtime/cli/terminal/line_editor.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "messages/utf8.hpp"
@@ -181,7 +182,10 @@ std::string line_editor::take_marked() {
 
 void line_editor::remember(std::string text) {
   constexpr std::size_t longest_shown = 16u << 10;  // drawn with each key
-  const bool again = !history_.empty() && whole(history_.back()) == whole(text);
+  const bool again =
+      !history_.empty() &&
+      pieces_.whole_size(history_.back()) == pieces_.whole_size(text) &&
+      whole(history_.back()) == whole(text);
   entry_ = history_.size();
   if (again || std::ranges::all_of(text, is_blank)) return;
   kept_ += pieces_.whole_size(text);
@@ -194,6 +198,17 @@ void line_editor::remember(std::string text) {
        history_.pop_front())
     kept_ -= pieces_.whole_size(history_.front());
   entry_ = history_.size();
+}
+
+void line_editor::release_pieces(std::span<const std::string* const> taken) {
+  if (pieces_.empty()) return;
+  std::set<std::uint32_t> marks;
+  for (const auto* x : taken) pasted_texts::add_marks(*x, marks);
+  for (const auto& x : history_) pasted_texts::add_marks(x, marks);
+  for (const auto& x : earlier_) pasted_texts::add_marks(x.text, marks);
+  for (const auto* x : {&text_, &draft_, &cut_})
+    pasted_texts::add_marks(*x, marks);
+  pieces_.release_all_but(marks);
 }
 
 void line_editor::recall(std::size_t entry) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -77,6 +78,9 @@ class line_editor {
   /// Oldest first; repeats of the last are left out. What is very long becomes
   /// one piece, where there are such.
   void remember(std::string text);
+  /// Frees the pieces that neither this editor nor any of these texts, which
+  /// were taken, refers to.
+  void release_pieces(std::span<const std::string* const> taken);
   [[nodiscard]] std::deque<std::string> history() const;
 
   /// With a mark for each piece.

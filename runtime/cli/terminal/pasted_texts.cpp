@@ -2,7 +2,6 @@
 #include "runtime/cli/terminal/pasted_texts.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <utility>
 
 #include "messages/utf8.hpp"
@@ -14,9 +13,9 @@ namespace {
 
 /// The last plane of private characters: no keyboard and no font has them.
 constexpr std::uint32_t first_mark = 0x100000;
+constexpr std::uint32_t mark_count = 0xFFFE;  // the last two are no characters
 
-std::string mark_of(std::size_t index) {
-  const auto code = first_mark + static_cast<std::uint32_t>(index);
+std::string mark_of(std::uint32_t code) {
   std::string out;
   for (const int shift : {18, 12, 6, 0})
     out += static_cast<char>((shift == 18 ? 0xF0 : 0x80) |
@@ -70,16 +69,30 @@ std::string pasted_texts::without_marks(std::string_view text) {
 }
 
 std::string pasted_texts::keep(std::string text, std::size_t left_out) {
+  static_assert(most < mark_count);
   if (all_.size() >= most) return {};
-  all_.push_back({std::move(text), left_out});
-  return mark_of(all_.size() - 1);
+  while (all_.contains(first_mark + next_)) next_ = (next_ + 1) % mark_count;
+  const auto code = first_mark + next_;
+  next_ = (next_ + 1) % mark_count;
+  all_.emplace(code, piece{std::move(text), left_out});
+  return mark_of(code);
+}
+
+void pasted_texts::add_marks(std::string_view text,
+                             std::set<std::uint32_t>& out) {
+  for (auto at = text.find('\xF4'); at != text.npos;
+       at = text.find('\xF4', at + 1))
+    out.insert(first_character(text.substr(at)).code);
+}
+
+void pasted_texts::release_all_but(const std::set<std::uint32_t>& marks) {
+  std::erase_if(all_, [&](const auto& x) { return !marks.contains(x.first); });
 }
 
 const pasted_texts::piece* pasted_texts::of(std::string_view mark) const {
   const auto x = first_character(mark);
-  if (!x.valid || x.code < first_mark) return nullptr;
-  const auto index = x.code - first_mark;
-  return index < all_.size() ? &all_[index] : nullptr;
+  const auto found = x.valid ? all_.find(x.code) : all_.end();
+  return found == all_.end() ? nullptr : &found->second;
 }
 
 /// `take`: a text between marks, or null and the text behind one.

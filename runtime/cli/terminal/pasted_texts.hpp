@@ -6,15 +6,17 @@
 // and shown as "[pasted text, 10,000 lines]". Pure.
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace riffle::cli {
 
 class pasted_texts {
  public:
-  /// So many stay; what is more is no piece.
+  /// So many at once; what is more is no piece.
   static constexpr std::size_t most = 10'000;
 
   /// Whether a text is worth a mark: more than a screen needs to see.
@@ -30,6 +32,14 @@ class pasted_texts {
   /// The mark of a text that is kept from now on; empty: there is no room.
   /// `left_out`: bytes of the paste that are not in it.
   std::string keep(std::string text, std::size_t left_out = 0);
+
+  [[nodiscard]] bool empty() const noexcept { return all_.empty(); }
+  /// The code points of the marks in a text.
+  static void add_marks(std::string_view text, std::set<std::uint32_t>& out);
+  /// Those that have none of these marks are no more kept: theirs mean nothing
+  /// from now on, and stand for another text only after all others have been
+  /// given.
+  void release_all_but(const std::set<std::uint32_t>& marks);
 
   /// What a text with marks means, as a program reads it, and as a person does.
   [[nodiscard]] std::string whole(std::string_view text) const;
@@ -47,7 +57,8 @@ class pasted_texts {
   template <class Take>
   void each(std::string_view text, Take take) const;
 
-  std::vector<piece> all_;
+  std::map<std::uint32_t, piece> all_;  ///< by the code points of their marks
+  std::uint32_t next_ = 0;
 };
 
 }  // namespace riffle::cli
