@@ -225,7 +225,7 @@ TEST_CASE("a question that ends elsewhere leaves what shows its call") {
     says = "[APPROVAL] write: approved elsewhere\n";
   }
   SECTION("its time is over") {
-    limit = std::chrono::seconds{1};
+    limit = scaled(std::chrono::seconds{1});
     end = [](asked_run&) {};
     says = "[TOOL] write: notes.md ✗ denied: nobody decided in time\n";
   }
