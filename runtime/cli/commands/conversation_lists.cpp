@@ -144,12 +144,12 @@ std::vector<named_choice> conversation::names_for(
   if (command == "agent")
     for (const auto& [name, x] : settings_.agents)
       out.push_back({name, "model " + x.model});
-  if (command == "model")
+  if (command == "model") {
     for (const auto& [name, x] : settings_.models)
       out.push_back({name, x.model});
-  if (command == "model")
     for (const auto& name : listed_models_)
       if (!settings_.models.contains(name)) out.push_back({name, ""});
+  }
   if (command == "approve") out = {{"ask", ""}, {"all", ""}, {"none", ""}};
   return out;
 }

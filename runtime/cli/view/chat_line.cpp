@@ -94,9 +94,8 @@ constexpr std::array all_commands{
     chat_command_help{"tools", "", "what the agent may use"},
     chat_command_help{"prompts", "",
                       "texts of servers; /SERVER__NAME sends one"},
-    chat_command_help{
-        "output", "[N]",
-        "what a call has written; 2: the last but one that ended"},
+    chat_command_help{"output", "[N]",
+                      "what the last call has written; 2: the one before it"},
     chat_command_help{"diff", "[FILE]", "what this session changed in files"},
     chat_command_help{"undo", "",
                       "take back what the last turn changed in files"},
