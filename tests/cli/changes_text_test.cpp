@@ -64,7 +64,7 @@ TEST_CASE("a file is one file, by whatever names its calls knew it") {
   all.files = {change("/repo/d/a.txt", ""), change("link/a.txt", "d/a.txt"),
                change("d/../d/a.txt", ""), change("link/b.txt", "d/b.txt")};
   all.files.push_back(change("old.txt", ""));
-  all.files.back().folder.clear();  // not on record, so no other one
+  all.files.back().folder.clear();  // not on record, so the same one
   const auto files = by_file(all);
   REQUIRE(files.size() == 3);
   CHECK(files[0].path == "d/a.txt");

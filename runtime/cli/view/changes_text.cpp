@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -40,15 +41,16 @@ std::string path_within(const std::string& folder, const std::string& path) {
   return within ? out.substr(folder.size() + 1) : out;
 }
 
-/// Of those that are on record.
-bool several_folders(const session_changes& all) {
-  const std::string* first = nullptr;
+/// The only one on record, which one that is not counts as; "": there is none;
+/// nothing: there are several.
+std::optional<std::string> only_folder(const session_changes& all) {
+  std::string out;
   for (const auto& x : all.files) {
-    if (x.folder.empty()) continue;
-    if (first == nullptr) first = &x.folder;
-    if (x.folder != *first) return true;
+    if (x.folder.empty() || x.folder == out) continue;
+    if (!out.empty()) return std::nullopt;
+    out = x.folder;
   }
-  return false;
+  return out;
 }
 
 bool is_called(std::string_view path, const std::string& name) {
@@ -82,25 +84,25 @@ std::vector<changed_file> by_file(const session_changes& all,
                                   const std::vector<run_id>& but_of) {
   const auto wanted =
       only.empty() ? std::string{} : plain_path(std::string{only});
-  const bool moved = several_folders(all);
+  const auto one = only_folder(all);
   std::vector<changed_file> out;
   std::unordered_map<std::string, std::size_t> known;  // by node and place
   for (const auto& x : all.files) {
     if (std::ranges::find(but_of, x.run) != but_of.end()) continue;
     const auto& led = x.place.empty() ? x.path : x.place;
-    const auto [at, is_new] = known.try_emplace(
-        x.node + '\n' + whole_path(x.folder, led), out.size());
+    const auto folder = one && x.folder.empty() ? *one : x.folder;
+    const auto [at, is_new] =
+        known.try_emplace(x.node + '\n' + whole_path(folder, led), out.size());
     if (is_new)
       out.push_back(
-          {moved ? whole_path(x.folder, x.path) : path_within(x.folder, x.path),
-           {}});
+          {one ? path_within(folder, x.path) : whole_path(folder, x.path), {}});
     out[at->second].calls.push_back(&x);
   }
   if (!wanted.empty())
     std::erase_if(out, [&](const changed_file& x) {
       return !is_called(x.path, wanted) &&
-             std::ranges::none_of(x.calls, [&](const file_change* one) {
-               return is_called(plain_path(one->path), wanted);
+             std::ranges::none_of(x.calls, [&](const file_change* call) {
+               return is_called(plain_path(call->path), wanted);
              });
     });
   return out;
