@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <ranges>
+#include <utility>
 
 #include "actors/core/always_table.hpp"
 #include "actors/core/approval_rules.hpp"
@@ -221,57 +222,33 @@ std::string pattern_of_command(std::string_view line) {
 /// Between the patterns of commands that a line joins.
 constexpr std::string_view joint = " | ";
 
-std::vector<std::string_view> patterns_of(std::string_view joined) {
-  std::vector<std::string_view> out;
-  for (auto end = joined.find(joint); end != joined.npos;
-       end = joined.find(joint)) {
-    out.push_back(joined.substr(0, end));
-    joined.remove_prefix(end + joint.size());
-  }
-  out.push_back(joined);
-  return out;
-}
-
 std::string_view first_word(std::string_view command) {
   return command.substr(0, command.find(' '));
 }
 
 /// Behind `cd` others are about another folder, and what comes through a pipe
-/// is from anywhere: there stand only such as do nothing but look.
-bool keeps_its_folder(const std::vector<joined_command>& commands) {
+/// is from anywhere: there stand only such as do nothing but look. The first
+/// one that does more, or nothing.
+const joined_command* one_misplaced(
+    const std::vector<joined_command>& commands) {
   const auto changes = [](const auto& x) { return first_word(x.text) == "cd"; };
   const bool moved = std::ranges::any_of(commands, changes);
-  return std::ranges::all_of(commands, [&](const joined_command& x) {
-    return is_harmless(first_word(x.text)) || (!moved && !x.piped);
-  });
+  const auto found =
+      std::ranges::find_if(commands, [&](const joined_command& x) {
+        return !is_harmless(first_word(x.text)) && (moved || x.piped);
+      });
+  return found == commands.end() ? nullptr : &*found;
 }
 
 /// What it grants is read as one line by who is asked.
 constexpr std::size_t longest_joined = 120;
-
-std::string pattern_of_joined(std::string_view line) {
-  const auto commands = joined_commands(line);
-  std::vector<std::string> all;
-  for (const auto& x : commands) {
-    auto one = pattern_of_command(x.text);
-    // What it was bound to would be the content of several files.
-    if (!one.ends_with(" *") || !script_of_line(one).empty()) return {};
-    if (std::ranges::find(all, one) == all.end()) all.push_back(std::move(one));
-  }
-  if (!keeps_its_folder(commands)) return {};
-  std::string out;
-  for (const auto& x : all) out.append(out.empty() ? "" : joint).append(x);
-  if (out.size() > longest_joined) return {};
-  // Else it is the pattern of one command, which says nothing of several.
-  return all.size() == 1 ? out.append(joint).append(all[0]) : out;
-}
 
 bool joined_match(std::string_view pattern, const rule_subject& subject) {
   if (!subject.shell || !runs_only_itself(subject.text)) return false;
   auto commands = joined_commands(subject.text);
   if (commands.empty()) commands.push_back({subject.text});
   const auto patterns = patterns_of(pattern);
-  return keeps_its_folder(commands) &&
+  return one_misplaced(commands) == nullptr &&
          std::ranges::all_of(commands, [&](const joined_command& x) {
            return std::ranges::any_of(patterns, [&](std::string_view one) {
              return one.ends_with(" *") &&
@@ -298,70 +275,95 @@ std::string pattern_of_text(const std::string& text) {
 
 }  // namespace
 
+namespace {
+
+/// With a word, or a letter, for all that stands in quotes.
+std::string without_quotes(std::string_view plain) {
+  std::string out;
+  bool within = false;
+  for (const char c : plain) {
+    if (c == '\'')
+      out += std::exchange(within, !within) ? "x" : "";
+    else if (!within)
+      out += has_wildcard({&c, 1}) ? 'x' : c;
+  }
+  return out;
+}
+
+/// Of one command. What is offered covers at least that which it is offered
+/// for.
+always_offer offer_for_command(std::string_view line) {
+  const auto plain = plain_command(line);
+  if (!plain) return {.why = no_pattern::not_plain};
+  auto pattern = pattern_of_command(line);
+  if (always_matches(pattern, {.text = std::string{line}, .shell = true}))
+    return {.pattern = std::move(pattern)};
+  const auto bare = without_quotes(*plain);
+  const bool quoted =
+      bare != *plain && !offer_for_command(bare).pattern.empty();
+  return {.why = quoted ? no_pattern::quoted : no_pattern::follows,
+          .command = *plain};
+}
+
+always_offer offer_for_joined(const rule_subject& subject) {
+  const auto commands = joined_commands(subject.text);
+  const auto none = [](no_pattern why, std::string_view command = {}) {
+    return always_offer{.why = why, .command = std::string{command}};
+  };
+  if (commands.empty()) return none(no_pattern::not_plain);
+  std::vector<std::string> all;
+  for (const auto& x : commands) {
+    auto one = offer_for_command(x.text);
+    if (one.pattern.empty()) return one;
+    // What it was bound to would be the content of several files.
+    if (!one.pattern.ends_with(" *") || !script_of_line(one.pattern).empty())
+      return none(no_pattern::alone, x.text);
+    if (std::ranges::find(all, one.pattern) == all.end())
+      all.push_back(std::move(one.pattern));
+  }
+  if (const auto* x = one_misplaced(commands))
+    return none(x->piped ? no_pattern::piped : no_pattern::moved, x->text);
+  std::string out;
+  for (const auto& x : all) out.append(out.empty() ? "" : joint).append(x);
+  if (out.size() > longest_joined) return none(no_pattern::too_long);
+  // Else it is the pattern of one command, which says nothing of several.
+  if (all.size() == 1) out.append(joint).append(all[0]);
+  if (!always_matches(out, subject)) return none(no_pattern::not_plain);
+  return {.pattern = std::move(out)};
+}
+
+}  // namespace
+
+always_offer offer_always(const rule_subject& subject) {
+  if (!subject.known) return {.why = no_pattern::not_known};
+  if (subject.shell) {
+    auto one = offer_for_command(subject.text);
+    return one.why == no_pattern::not_plain ? offer_for_joined(subject) : one;
+  }
+  auto pattern = pattern_of_text(subject.text);
+  if (always_matches(pattern, subject)) return {.pattern = std::move(pattern)};
+  return {.why = no_pattern::not_plain};
+}
+
 std::string always_pattern(const rule_subject& subject) {
-  if (!subject.known) return {};
-  auto pattern = subject.shell ? pattern_of_command(subject.text)
-                               : pattern_of_text(subject.text);
-  if (subject.shell && pattern.empty())
-    pattern = pattern_of_joined(subject.text);
-  // What is offered covers at least the call that it is offered for.
-  return always_matches(pattern, subject) ? pattern : std::string{};
+  return offer_always(subject).pattern;
+}
+
+std::vector<std::string_view> patterns_of(std::string_view joined) {
+  std::vector<std::string_view> out;
+  for (auto end = joined.find(joint); end != joined.npos;
+       end = joined.find(joint)) {
+    out.push_back(joined.substr(0, end));
+    joined.remove_prefix(end + joint.size());
+  }
+  out.push_back(joined);
+  return out;
 }
 
 std::string script_of_line(std::string_view line) {
   if (line.ends_with(" *")) line.remove_suffix(2);
   const auto plain = plain_command(line);
   return plain ? std::string{script_words(*plain)} : std::string{};
-}
-
-std::string_view reach_of_pattern(std::string_view pattern) {
-  if (pattern.find(joint) != pattern.npos) {
-    std::string_view farthest;
-    for (const auto x : patterns_of(pattern))
-      if (const auto one = reach_of_pattern(x); one.size() > farthest.size())
-        farthest = one;
-    return farthest;
-  }
-  if (!pattern.ends_with(" *")) return {};
-  const auto command = pattern.substr(0, pattern.find(' '));
-  if (!script_of_line(pattern).empty())
-    return "its words name no file outside of this folder; once the file that "
-           "it runs has changed you are asked again";
-  if (runs_the_folder(command))
-    return "its words name no file outside of this folder, but it runs what "
-           "the files here say by then, and that may do anything, anywhere";
-  if (has_subcommands(command))
-    return "its words name no file outside of this folder";
-  return names_files(command) ? "it looks at any file, also outside of this "
-                                "folder"
-                              : "";
-}
-
-std::string words_of_pattern(std::string_view tool, std::string_view pattern) {
-  const auto quoted = [](std::string_view x) {
-    return std::string{"`"}.append(x).append("`");
-  };
-  if (pattern.find(joint) != pattern.npos) {
-    std::string all;
-    const auto each = patterns_of(pattern);
-    for (std::size_t i = 0; i < each.size(); ++i) {
-      const auto x = each[i];
-      if (i == 1 && x == each[0]) break;
-      const auto* between = i == 0 ? "" : i + 1 < each.size() ? ", " : " and ";
-      all += between + quoted(x.substr(0, x.size() - 2));
-    }
-    return "any " + all + " with plain words, alone or joined";
-  }
-  const auto head = pattern.substr(0, pattern.size() - 1);
-  if (pattern.ends_with(" *"))
-    return "any " + quoted(head.substr(0, head.size() - 1)) +
-           " with plain words";
-  if (tool == "bash") return "any " + quoted(pattern) + " alone";
-  const bool all_below = pattern.ends_with("/*");
-  return std::string{"any "}
-      .append(tool)
-      .append(all_below ? " below " : " of ")
-      .append(all_below ? head : pattern);
 }
 
 bool always_matches(std::string_view pattern, const rule_subject& subject) {

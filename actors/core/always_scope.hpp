@@ -4,8 +4,10 @@
 // "Always": a person's consent that also covers later calls, and how far it
 // reaches.
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "messages/call.hpp"
 #include "messages/decision.hpp"
@@ -40,6 +42,30 @@ using riffle::always_scope;
 /// None for a command that has more than one reading or whose first word runs
 /// others, for a subject that is not known, and for one that holds a wildcard.
 std::string always_pattern(const rule_subject& subject);
+
+/// Why there is none.
+enum class no_pattern : std::uint8_t {
+  none,       ///< there is one
+  not_known,  ///< nobody knows what the call is about
+  not_plain,  ///< there is more than plain words in it, or what is no name
+  follows,    ///< what follows the command can mean anything
+  quoted,     ///< what follows in quotes can
+  alone,      ///< the command has one alone, not beside others
+  piped,      ///< it reads what comes from anywhere
+  moved,      ///< it is about another folder, behind `cd`
+  too_long,   ///< nobody would read it to its end
+};
+
+/// A pattern as above, or why there is none.
+struct always_offer {
+  std::string pattern = {};
+  no_pattern why = no_pattern::none;
+  std::string command = {};  ///< the one which has none
+};
+always_offer offer_always(const rule_subject& subject);
+
+/// Of one that is joined each, of another itself.
+std::vector<std::string_view> patterns_of(std::string_view pattern);
 
 /// The words of a line, or of a pattern for such lines, that name a file of the
 /// folder that is run: "./dev", "python3 a.py". Empty: they name none. What was

@@ -48,6 +48,10 @@ TEST_CASE("it is said why a command has no pattern") {
   says("./dev test && git status", "./dev has one alone, not beside others");
   says("cd docs && make test", "make is about another folder there");
   says("cat a | make test", "make reads what comes from anywhere");
+  says("grep 'a*' b", "what stands in quotes behind grep can mean anything");
+  says("ls; make -C " + std::string(120, 'a'), "it would be too long to read");
+  // What the file holds could not be read.
+  says("./dev test", "nobody knows what it runs");
   CHECK_THAT(scopes("make test", "make *"),
              Contains("  p  any `make` with plain words\n") &&
                  !Contains("no pattern"));

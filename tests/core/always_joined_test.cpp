@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // "Always" for lines that join commands.
 #include <string>
+#include <vector>
 
 #include "actors/core/always_scope.hpp"
 #include "actors/core/read_command.hpp"
@@ -9,6 +10,8 @@
 using namespace riffle;
 using core::always_matches;
 using core::always_pattern;
+using core::no_pattern;
+using core::offer_always;
 
 namespace {
 
@@ -201,4 +204,51 @@ TEST_CASE("a joined pattern is told as what it covers") {
   CHECK(core::reach_of_pattern("make * | tail *") ==
         core::reach_of_pattern("make *"));
   CHECK(core::script_of_line("make * | tail *").empty());
+}
+
+TEST_CASE("why there is no pattern is known where it is decided") {
+  struct row {
+    std::string line;
+    no_pattern why;
+    std::string command = {};
+  };
+  std::string many = "ls";
+  for (int i = 0; i < 16; ++i) many += "; ls";
+  const std::vector<row> rows{
+      {"make test", no_pattern::none},
+      {"cat a | head", no_pattern::none},
+      {"./dev test", no_pattern::none},
+      {"", no_pattern::not_plain},
+      {"make test > log", no_pattern::not_plain},
+      {"rm *", no_pattern::not_plain},
+      {"ls | (cd x; rm y)", no_pattern::not_plain},
+      {many, no_pattern::not_plain},
+      {"rm x", no_pattern::follows, "rm x"},
+      {"'rm' x", no_pattern::follows, "rm x"},
+      {"git log --output=x", no_pattern::follows, "git log --output=x"},
+      {"git status /etc", no_pattern::follows, "git status /etc"},
+      {"rm 'a b'", no_pattern::follows, "rm 'a b'"},
+      {"rm 'a*'", no_pattern::follows, "rm a*"},
+      {"ls; curl a.org | head", no_pattern::follows, "curl a.org"},
+      {"git log --output=x | head", no_pattern::follows, "git log --output=x"},
+      {"grep 'a b' c", no_pattern::quoted, "grep 'a b' c"},
+      {"grep 'a*' c", no_pattern::quoted, "grep a* c"},
+      {"ls && grep 'a b' c", no_pattern::quoted, "grep 'a b' c"},
+      {"./dev test && git status", no_pattern::alone, "./dev test"},
+      {"ls; date", no_pattern::alone, "date"},
+      {"cat a | make test", no_pattern::piped, "make test"},
+      {"cd docs && make test", no_pattern::moved, "make test"},
+      {"make; cd docs", no_pattern::moved, "make"},
+      {"ls; make -C " + std::string(120, 'a'), no_pattern::too_long}};
+  for (const auto& x : rows) {
+    CAPTURE(x.line);
+    const auto found = offer_always(command(x.line));
+    CHECK(found.why == x.why);
+    CHECK(found.command == x.command);
+    CHECK(found.pattern.empty() == (x.why != no_pattern::none));
+    CHECK(found.pattern == always_pattern(command(x.line)));
+  }
+  CHECK(offer_always({.text = "a", .known = false}).why ==
+        no_pattern::not_known);
+  CHECK(offer_always({.text = "a*b"}).why == no_pattern::not_plain);
 }

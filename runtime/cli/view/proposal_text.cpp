@@ -5,8 +5,6 @@
 #include <utility>
 
 #include "actors/core/always_scope.hpp"
-#include "actors/core/always_table.hpp"
-#include "actors/core/plain_command.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/wrap_lines.hpp"
 #include "runtime/cli/view/call_text.hpp"
@@ -174,49 +172,28 @@ std::string first_word(std::string_view command) {
   return safe_line(command.substr(0, command.find(' ')), 40);
 }
 
-/// A plain one with a word for each that stands in quotes.
-std::string without_quotes(std::string_view command) {
-  std::string out;
-  bool within = false;
-  for (const char c : command) {
-    if (c == '\'')
-      out += std::exchange(within, !within) ? "x" : "";
-    else if (!within)
-      out += c;
-  }
-  return out;
-}
-
-/// Of one that is plain. In quotes may stand what is a command, too.
-std::string what_follows(const std::string& command) {
-  const auto plain = without_quotes(command);
-  const bool quoted =
-      plain != command &&
-      !core::always_pattern({.text = plain, .shell = true}).empty();
-  return (quoted ? "what stands in quotes behind " : "what follows ") +
-         first_word(command) + " can mean anything";
-}
-
 }  // namespace
 
 std::string why_no_pattern(std::string_view command) {
-  if (const auto plain = core::plain_command(command))
-    return what_follows(*plain);
-  const auto all = core::joined_commands(command);
-  if (all.empty()) return "there is more than plain words in it";
-  bool moves = false;
-  for (const auto& x : all) {
-    const auto one = core::always_pattern({.text = x.text, .shell = true});
-    if (one.empty()) return what_follows(x.text);
-    if (!one.ends_with(" *") || !core::script_of_line(one).empty())
-      return first_word(x.text) + " has one alone, not beside others";
-    moves = moves || first_word(x.text) == "cd";
+  using core::no_pattern;
+  const auto x =
+      core::offer_always({.text = std::string{command}, .shell = true});
+  const auto first = first_word(x.command);
+  switch (x.why) {
+    case no_pattern::follows:
+      return "what follows " + first + " can mean anything";
+    case no_pattern::quoted:
+      return "what stands in quotes behind " + first + " can mean anything";
+    case no_pattern::alone: return first + " has one alone, not beside others";
+    case no_pattern::piped: return first + " reads what comes from anywhere";
+    case no_pattern::moved: return first + " is about another folder there";
+    case no_pattern::too_long: return "it would be too long to read";
+    case no_pattern::not_plain: return "there is more than plain words in it";
+    // It would be bound to what a file holds, which could not be read.
+    case no_pattern::none:
+    case no_pattern::not_known: break;
   }
-  for (const auto& x : all)
-    if (!core::is_harmless(first_word(x.text)) && (moves || x.piped))
-      return first_word(x.text) + (x.piped ? " reads what comes from anywhere"
-                                           : " is about another folder there");
-  return "it would be too long to read";
+  return "nobody knows what it runs";
 }
 
 std::string decided_text(const storage::proposal_record& x) {
