@@ -316,7 +316,8 @@ TEST_CASE("a writer that a command left behind holds nobody") {
   if (!has_terminals()) return skip(no_terminals);
   talk x;
   x.riffle.type(
-      "!(touch b; while [ -e b ]; do echo s; sleep 0.002; done) & echo begun\r");
+      "!(touch b; while [ -e b ]; do echo s; sleep 0.002; done) & echo "
+      "begun\r");
   REQUIRE(x.riffle.read_next("\nbegun"));
   REQUIRE(x.riffle.read_next("Something that it started works on"));
   REQUIRE(x.riffle.read_next("\x1b[?2004h"));
