@@ -71,6 +71,8 @@ TEST_CASE("a file is one file, by whatever names its calls knew it") {
   CHECK(files[0].calls.size() == 3);
   CHECK(files[1].path == "link/b.txt");
   CHECK(files[2].path == "old.txt");
+  REQUIRE(by_file(all, "/repo/link/b.txt").size() == 1);
+  CHECK(by_file(all, "/other/link/b.txt").empty());
   for (const auto* name : {"link/a.txt", "a.txt", "/repo/d/a.txt"}) {
     CAPTURE(name);
     REQUIRE(by_file(all, name).size() == 1);

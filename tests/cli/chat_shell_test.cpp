@@ -247,12 +247,16 @@ TEST_CASE("a command that does not heed Ctrl-C is killed by a second one") {
   x.riffle.type("go\r");
   REQUIRE(x.riffle.read_next("You said: go"));
   REQUIRE(x.riffle.read_next("\x1b[?2004h"));
-  x.riffle.type("!trap '' INT; echo begun; while :; do sleep 0.1; done\r");
+  x.riffle.type(
+      "!trap '' INT; sh -c 'echo $$ > pid; echo begun; sleep 60; x'\r");
   REQUIRE(x.riffle.read_next("\nbegun"));
   x.riffle.type("rm it\r\x03");
   REQUIRE(x.riffle.read_next("It is still ending; Ctrl-C again kills it."));
   x.riffle.type("\x03");
   REQUIRE(x.riffle.read_next("exit status 137: it did not end, and was"));
+  // With all that it had begun.
+  const auto child = std::stoi(x.text_of("pid"));
+  REQUIRE(eventually([&] { return ::kill(child, 0) != 0; }));
   REQUIRE(x.riffle.read_next("> rm it"));
   // Then a second one means the program again.
   x.riffle.type("\x03");

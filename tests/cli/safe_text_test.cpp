@@ -108,6 +108,27 @@ TEST_CASE("of lines that are written again the last text stays") {
   CHECK(settled_lines("a\n\r100%\r") == "a\n100%");
   for (const auto* text : {"", "a", "a\nb\n", "\n\n"})
     CHECK(settled_lines(text) == text);
-  CHECK(safe_output("1%\r2\x1b[2J\r\n") == "1%\r2^[[2J\r\n");
-  CHECK(safe_output("\b\a\r") == safe_text("\b\a") + "\r");
+  CHECK(settled_lines("\x1b[31m1%\r\x1b[K\x1b[1;32m2%\x1b[m\n\x1b[2Ja") ==
+        "2%\n\x1b[2Ja");
+}
+
+TEST_CASE("output that comes in pieces is harmless, with its colours") {
+  const std::string text =
+      "1%\r2\x1b[2J\r\n\b日本\x1b[1;31mred\x1b[K\x1b[m\x1b]0;x\a\x1b";
+  const std::string seen =
+      "1%\r2^[[2J\r\n\\x08日本\x1b[1;31mred\x1b[K\x1b[m^[]0;x\\x07^[";
+  for (std::size_t size = 1; size <= text.size(); ++size) {
+    CAPTURE(size);
+    safe_output x{true};
+    std::string out;
+    for (std::size_t at = 0; at < text.size(); at += size)
+      out += x.on(std::string_view{text}.substr(at, size));
+    CHECK(out + x.end() == seen + "\x1b[0m");
+  }
+  safe_output plain{false};
+  CHECK(plain.on("a\x1b[31mb\x1b[0Kc\x1b[1Kd") + plain.end() ==
+        "ab\x1b[0Kc^[[1Kd");
+  // What never ends is shown, and does not grow.
+  safe_output x{true};
+  CHECK(x.on("\x1b[" + std::string(100, '1')) == "^[[" + std::string(100, '1'));
 }

@@ -45,9 +45,10 @@ void conversation::shell(const std::string& command, interrupts& signals) {
   if (wants_terminal(command)) return shell_at_terminal(command, signals);
   prompt_.lend();
   signals.lend(true);
+  safe_output shown{color_ && can_erase()};
   const auto result = run_shell(
       command,
-      {.show = [&](std::string_view x) { io_.err.write(safe_output(x)); },
+      {.show = [&](std::string_view x) { io_.err.write(shown.on(x)); },
        .stopped = [&] { return signals.asked_to_stop(); },
        .insists = [&] { return signals.times() > 1; },
        .leaves = [&] { return signals.asked_to_leave(); },
@@ -56,6 +57,7 @@ void conversation::shell(const std::string& command, interrupts& signals) {
              io_.err.write("\nIt is still ending; Ctrl-C again kills it.\n");
            }});
   signals.lend(false);
+  io_.err.write(shown.end());
   const bool open_row =
       result && !result->output.empty() && !result->output.ends_with('\n');
   const bool stopped = signals.asked_to_stop();

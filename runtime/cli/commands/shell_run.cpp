@@ -21,6 +21,7 @@
 
 #include "runtime/base/unique_fd.hpp"
 #include "tools/builtin/shell/bash.hpp"
+#include "tools/process/process_tree.hpp"
 
 extern char** environ;
 
@@ -88,8 +89,12 @@ class started_shell {
     const bool leaves = watch.leaves();
     if (leaves && !std::exchange(told_, true)) ::kill(pid_, SIGTERM);
     if (!insisted_ && (leaves || watch.insists())) insisted_ = now;
-    if (insisted_ && now - *insisted_ >= longest_end)
-      return ::kill(pid_, SIGKILL) == 0;
+    if (insisted_ && now - *insisted_ >= longest_end) {
+      // Not what left it before: that is at work by its wish.
+      for (const auto x : tools::descendants_of(pid_)) heirs_.push_back(x);
+      tools::kill_trees({pid_});
+      return true;
+    }
     // What it does at its end, nobody else would do.
     if (!insisted_ && now - *asked_ >= longest_end &&
         !std::exchange(lingered_, true))
@@ -97,8 +102,21 @@ class started_shell {
     return false;
   }
 
+  /// Of those that were killed with it this process is the parent now.
+  void reap_heirs() {
+    const auto until = clock::now() + longest_rest;
+    while (!heirs_.empty() && clock::now() < until) {
+      std::erase_if(heirs_, [](pid_t x) {
+        return ::waitpid(x, nullptr, WNOHANG) == x || ::kill(x, 0) != 0;
+      });
+      if (!heirs_.empty())
+        std::this_thread::sleep_for(std::chrono::milliseconds{5});
+    }
+  }
+
  private:
   pid_t pid_;
+  std::vector<pid_t> heirs_;
   std::optional<int> status_;
   std::optional<clock::time_point> asked_;
   std::optional<clock::time_point> insisted_;
@@ -167,6 +185,7 @@ void follow(unique_fd from, started_shell& shell, const shell_watch& watch,
       break;
     }
   }
+  shell.reap_heirs();
   to.output = kept.take();
   to.status = shell.status().value_or(0);
 }

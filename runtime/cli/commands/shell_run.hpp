@@ -39,7 +39,7 @@ struct shell_watch {
 /// is shown and comes back, at most `longest_kept` bytes of it with a note of
 /// what is left out. Comes back when the shell has ended, whatever works on
 /// behind it. It has the time that it takes to end; two seconds after somebody
-/// insists, or this process has to leave, it is killed.
+/// insists, or this process has to leave, it is killed with its children.
 expected<shell_result> run_shell(const std::string& command,
                                  const shell_watch& watch);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "messages/unseen.hpp"
 #include "messages/utf8.hpp"
@@ -79,7 +80,56 @@ std::string safe_text(std::string_view text) {
   return out;
 }
 
+namespace {
+
+/// A sequence that changes no more than colours, or erases the rest of a row.
+struct row_sequence {
+  std::size_t size = 0;  ///< 0: it is another one, or none
+  bool colors = false;
+  bool open = false;  ///< it may be one, once all of it is there
+};
+
+row_sequence row_sequence_of(std::string_view text) {
+  constexpr std::size_t longest = 64;
+  if (text.size() == 1) return {.open = true};
+  if (text[1] != '[') return {};
+  const auto end = text.find_first_not_of("0123456789;:", 2);
+  if (end == text.npos) return {.open = text.size() < longest};
+  if (text[end] == 'm') return {.size = end + 1, .colors = true};
+  const bool erases = text[end] == 'K' && (end == 2 || text[2] == '0');
+  return {.size = erases ? end + 1 : 0};
+}
+
+std::string without_row_sequences(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (;;) {
+    const auto at = std::min(text.find('\x1b'), text.size());
+    out += text.substr(0, at);
+    text.remove_prefix(at);
+    if (text.empty()) return out;
+    const auto size = row_sequence_of(text).size;
+    if (size == 0) out += text[0];
+    text.remove_prefix(std::max<std::size_t>(size, 1));
+  }
+}
+
+}  // namespace
+
+std::size_t begun_character(std::string_view piece) {
+  for (std::size_t n = 1; n <= 3 && n <= piece.size(); ++n) {
+    const auto c = static_cast<unsigned char>(piece[piece.size() - n]);
+    if (c < 0x80) return 0;
+    if (c < 0xC0) continue;
+    const std::size_t size = c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
+    return n < size ? n : 0;
+  }
+  return 0;
+}
+
 std::string settled_lines(std::string_view output) {
+  const auto plain = without_row_sequences(output);
+  output = plain;
   std::string out;
   out.reserve(output.size());
   while (!output.empty()) {
@@ -94,15 +144,44 @@ std::string settled_lines(std::string_view output) {
   return out;
 }
 
-std::string safe_output(std::string_view piece) {
+std::string safe_output::on(std::string_view piece) {
+  const auto all = std::exchange(held_, {}).append(piece);
+  std::string_view text = all;
   std::string out;
-  for (;;) {
-    const auto end = std::min(piece.find('\r'), piece.size());
-    out += safe_text(piece.substr(0, end));
-    if (end == piece.size()) return out;
-    out += '\r';
-    piece.remove_prefix(end + 1);
+  while (!text.empty()) {
+    const auto at = std::min(text.find_first_of("\r\x1b"), text.size());
+    auto part = text.substr(0, at);
+    text.remove_prefix(at);
+    if (text.empty()) {
+      held_ = part.substr(part.size() - begun_character(part));
+      part.remove_suffix(held_.size());
+    }
+    out += safe_text(part);
+    if (text.empty()) break;
+    if (text[0] == '\r') {
+      out += '\r';
+      text.remove_prefix(1);
+      continue;
+    }
+    const auto found = row_sequence_of(text);
+    if (found.open) {
+      held_ = text;
+      break;
+    }
+    const auto size = std::max<std::size_t>(found.size, 1);
+    if (found.size == 0)
+      out += safe_text(text.substr(0, 1));
+    else if (!found.colors || color_)
+      out += text.substr(0, size);
+    colored_ = colored_ || (found.colors && color_);
+    text.remove_prefix(size);
   }
+  return out;
+}
+
+std::string safe_output::end() {
+  const auto rest = safe_text(std::exchange(held_, {}));
+  return std::exchange(colored_, false) ? rest + "\x1b[0m" : rest;
 }
 
 std::string exact_text(std::string_view text) {

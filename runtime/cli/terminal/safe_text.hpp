@@ -14,13 +14,28 @@ namespace riffle::cli {
 /// what is not UTF-8 U+FFFD.
 std::string safe_text(std::string_view text);
 
-/// Of a program's output what stays on a terminal: a line that was written
-/// again behind a '\r', as progress is, is its last text.
+/// Bytes at the end of a piece that may be the beginning of a character.
+std::size_t begun_character(std::string_view piece);
+
+/// Of a program's output what stays on a terminal, without its colours: a line
+/// that was written again behind a '\r', as progress is, is its last text.
 std::string settled_lines(std::string_view output);
 
-/// A piece of such an output as it comes, for a terminal: as `safe_text`, but a
-/// '\r' goes to the beginning of the row.
-std::string safe_output(std::string_view piece);
+/// Such an output as it comes, in pieces, for a terminal: as `safe_text`, but a
+/// '\r' goes to the beginning of the row, what erases the rest of a row does
+/// so, and colours are colours, where there are any.
+class safe_output {
+ public:
+  explicit safe_output(bool color) : color_{color} {}
+  std::string on(std::string_view piece);
+  /// What was held, since more of it might have come; colours end.
+  std::string end();
+
+ private:
+  bool color_;
+  bool colored_ = false;
+  std::string held_;
+};
 
 /// The same of what somebody decides about: characters that no terminal draws
 /// are \u{NNNN}, too.

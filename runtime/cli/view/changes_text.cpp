@@ -102,7 +102,8 @@ std::vector<changed_file> by_file(const session_changes& all,
     std::erase_if(out, [&](const changed_file& x) {
       return !is_called(x.path, wanted) &&
              std::ranges::none_of(x.calls, [&](const file_change* call) {
-               return is_called(plain_path(call->path), wanted);
+               return is_called(plain_path(call->path), wanted) ||
+                      whole_path(call->folder, call->path) == wanted;
              });
     });
   return out;

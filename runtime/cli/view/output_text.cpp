@@ -17,17 +17,6 @@ namespace {
 
 constexpr std::size_t piece_bytes = 256u << 10;
 
-/// Bytes of an unfinished UTF-8 sequence at the end of `text`.
-std::size_t open_end(std::string_view text) {
-  for (std::size_t n = 1; n <= 3 && n <= text.size(); ++n) {
-    const auto c = static_cast<unsigned char>(text[text.size() - n]);
-    if (continues_character(text[text.size() - n])) continue;
-    const std::size_t size = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : c >= 0xC0 ? 2 : 1;
-    return size > n ? n : 0;
-  }
-  return 0;
-}
-
 /// Calls `f` with pieces that end where a character ends ("\r\n" counts as
 /// one). False if the file cannot be read to its end, or `f` wants no more.
 bool for_each_piece(const whole_output& x,
@@ -43,7 +32,7 @@ bool for_each_piece(const whole_output& x,
     piece.resize(kept + piece_bytes);
     in.read(piece.data() + kept, piece_bytes);
     piece.resize(kept + static_cast<std::size_t>(in.gcount()));
-    auto rest = in ? open_end(piece) : 0;
+    auto rest = in ? begun_character(piece) : 0;
     if (in && piece.ends_with('\r')) rest = 1;
     const auto whole = piece.size() - rest;
     if (!f(std::string_view{piece}.substr(0, whole))) return false;
