@@ -8,7 +8,8 @@
 #include "actors/core/dispatch_detail.hpp"
 #include "actors/tools/proposal_tracker.hpp"
 #include "messages/runtime_note.hpp"
-#include "runtime/base/text.hpp"
+#include "messages/unseen.hpp"
+#include "messages/utf8.hpp"
 
 namespace riffle {
 
@@ -217,6 +218,19 @@ exchange exchange_of(const run_id& run,
   return out;
 }
 
+/// Something that can be read, and no longer than what it stands for may be.
+bool is_summary(std::string_view text) {
+  constexpr std::size_t longest = 64u << 10;
+  if (text.size() > longest) return false;
+  while (!text.empty()) {
+    const auto x = first_character(text);
+    text.remove_prefix(x.size);
+    const bool blank = x.code <= U' ' || is_unseen(x.code) || is_joiner(x.code);
+    if (x.valid && !blank) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<summed_up_runs> session_summary_of(
@@ -226,8 +240,7 @@ std::optional<summed_up_runs> session_summary_of(
     if (run.task != sum_up_task || run.state != storage::run_state::completed)
       continue;
     const auto said = exchange_of(run.id, session);
-    if (trimmed(said.answer).empty() || !sums_up(run.task, said.asked))
-      continue;
+    if (!is_summary(said.answer) || !sums_up(run.task, said.asked)) continue;
     summed_up_runs out{
         "What came before, summed up:\n" + std::string{said.answer}, {}};
     for (std::size_t i = 0; i <= last; ++i) out.runs.insert(session.runs[i].id);

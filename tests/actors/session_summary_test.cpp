@@ -119,7 +119,8 @@ TEST_CASE("nothing is done for a summary, whatever the model calls") {
 TEST_CASE("a summary that did not come takes nothing away") {
   summed_up x;
   SECTION("not a word") { x.provider->answers.push_back(model_stops("stop")); }
-  SECTION("nothing but blanks") { x.answer("   \n \n"); }
+  SECTION("nothing but blanks") { x.answer("   \n \u00a0\u3000\u200b\n"); }
+  SECTION("far too much") { x.answer(std::string(70'000, 'x')); }
   x.task("run_2", "/compact", true);
   x.answer("three");
   x.task("run_3", "go on");

@@ -194,6 +194,7 @@ TEST_CASE(
   say(at, "/resume s1", "Its last run was not finished, and goes on only");
   REQUIRE(at.read_next(there));
   CHECK(at.written().find("the next one works here") == std::string::npos);
+  REQUIRE(at.read_next("  riffle sessions forget s1\r\n"));
   say(at, "and?", "it was not sent: a run of this session was not finished");
   REQUIRE(at.read_next(there));
   REQUIRE(at.read_next("> and?"));

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 // What a person runs by the way in a conversation, and types meanwhile.
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
 #include <string>
+#include <thread>
 
+#include "runtime/cli/commands/shell_run.hpp"
 #include "runtime/cli/view/shell_text.hpp"
 #include "tests/cli/terminal_picture.hpp"
 #include "tests/cli/terminal_program.hpp"
@@ -24,8 +27,9 @@ namespace {
 constexpr auto waits = "!touch b; while [ -e b ]; do sleep 0.05; done";
 
 struct talk {
-  talk() : riffle{prepared(), {"chat", "--no-color"}, columns} {
-    REQUIRE(riffle.read_next("\x1b[?2004h"));
+  explicit talk(const std::string& term = "xterm")
+      : riffle{prepared(), {"chat", "--no-color"}, columns, term} {
+    REQUIRE(riffle.read_next(term == "dumb" ? "> " : "\x1b[?2004h"));
   }
   const std::filesystem::path& prepared() {
     folder.write("s.toml", "[[steps]]\ntext = \"You said: {{task}}\"\n");
@@ -340,4 +344,50 @@ TEST_CASE("git asks for no editor that nobody would see") {
   REQUIRE(x.riffle.read_next("exit status 1\r\n"));
   REQUIRE(x.riffle.read_next("\x1b[?2004h"));
   CHECK(x.leave() == 0);
+}
+
+TEST_CASE("what is typed where nothing shows it is kept nowhere") {
+  if (!has_terminals()) return skip(no_terminals);
+  talk x;
+  x.riffle.type(
+      "!stty -echo < /dev/tty; touch b; while [ -e b ]; do sleep 0.05; done; "
+      "stty echo < /dev/tty\r");
+  REQUIRE(eventually(
+      [&] { return std::filesystem::exists(x.folder.path() / "b"); }));
+  x.riffle.type("hunter2\r");
+  x.end_command();
+  REQUIRE(x.riffle.read_next("What you typed beside it is left out"));
+  REQUIRE(x.riffle.read_next("\x1b[?2004h"));
+  x.riffle.type("go\r");
+  REQUIRE(x.riffle.read_next("You said: go"));
+  REQUIRE(x.riffle.read_next("\x1b[?2004h"));
+  CHECK(x.leave() == 0);
+  CHECK_THAT(x.riffle.written(), !Contains("hunter2"));
+  CHECK_THAT(x.text_of("data/history"), !Contains("hunter2"));
+}
+
+TEST_CASE("on a terminal without a line what is typed beside is not sent") {
+  if (!has_terminals()) return skip(no_terminals);
+  talk x{"dumb"};
+  x.begin_command("y\nsecret\n", "secret\r\n");
+  x.end_command();
+  REQUIRE(x.riffle.read_next("Not sent, as it was typed beside the command:"));
+  REQUIRE(x.riffle.read_next("> "));
+  CHECK(x.leave() == 0);
+  CHECK_THAT(x.riffle.written(), !Contains("You said"));
+}
+
+TEST_CASE("of a command that ends beside a slow reader nothing is left") {
+  for (int i = 0; i < 3; ++i) {
+    std::size_t seen = 0;
+    const auto x =
+        run_shell("seq 1 30000", {.show = [&](std::string_view y) {
+                    seen += y.size();
+                    // As a terminal that takes its time.
+                    std::this_thread::sleep_for(std::chrono::milliseconds{40});
+                  }});
+    REQUIRE(x);
+    CHECK_FALSE(x->left_some);
+    CHECK(seen == 168'894);
+  }
 }

@@ -106,6 +106,8 @@ TEST_CASE("of lines that are written again the last text stays") {
   CHECK(settled_lines("1%\r2%\r3%") == "3%");
   CHECK(settled_lines("1%\r2%\r\nnext\r\n\r\n") == "2%\nnext\n\n");
   CHECK(settled_lines("a\n\r100%\r") == "a\n100%");
+  CHECK(settled_lines("a long one\rok\n日本語\r本\rä") == "oklong one\nä本語");
+  CHECK(settled_lines("a long one\rok\x1b[K\n") == "ok\n");
   for (const auto* text : {"", "a", "a\nb\n", "\n\n"})
     CHECK(settled_lines(text) == text);
   CHECK(settled_lines("\x1b[31m1%\r\x1b[K\x1b[1;32m2%\x1b[m\n\x1b[2Ja") ==

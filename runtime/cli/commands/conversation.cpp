@@ -187,28 +187,32 @@ bool conversation::is_offered() {
   return session_ && open && speaks_of(*open, *session_, options_.common.level);
 }
 
-/// A run of the session that cannot go on here: what to do; empty: there is
-/// none. A command is a line of its own.
-std::string conversation::left_elsewhere() {
+/// A run of the session that cannot go on here, and what to do; false: there is
+/// none. Commands are lines of their own, and whole.
+bool conversation::tell_left_elsewhere() {
   const auto open = rt_->unfinished();
-  if (!session_ || !open) return {};
+  if (!session_ || !open) return false;
   const auto left = std::ranges::find_if(*open, [&](const unfinished_run& x) {
     return x.run.session == *session_ && x.owner == storage::run_owner::gone;
   });
-  if (left == open->end()) return {};
+  if (left == open->end()) return false;
   const auto folder = folder_of(left->run);
-  const auto ends =
-      "'riffle sessions forget " + session_->value + "' ends it as it is";
-  switch (service::find_folder(folder)) {
-    case service::folder_state::here: return {};
-    case service::folder_state::gone:
-      return "Its last run was not finished, and its folder is gone: " + ends +
-             ".";
-    case service::folder_state::elsewhere: break;
+  const auto where = service::find_folder(folder);
+  if (where == service::folder_state::here) return false;
+  const auto& id = session_->value;
+  const auto ends = "  riffle sessions forget " + id + "\n";
+  if (where == service::folder_state::gone) {
+    note(
+        "Its last run was not finished, and its folder is gone. This ends it:");
+    write(ends);
+  } else {
+    note(
+        "Its last run was not finished, and goes on only where it worked. Go "
+        "there, or end it as it is:");
+    write("  " + go_there(folder) + "riffle sessions resume " + id + "\n" +
+          ends);
   }
-  return "Its last run was not finished, and goes on only where it worked (" +
-         ends + "):\n  " + go_there(folder) + "riffle sessions resume " +
-         session_->value;
+  return true;
 }
 
 /// What an interrupted run has said stands there once: as it goes on, or where
@@ -315,12 +319,10 @@ void conversation::not_begun(const error& why) {
                                               : why.message.substr(from + 9);
     const auto who = by.substr(0, by.find_first_of("(:"));
     if (who.starts_with("a process that is gone")) {
-      const auto elsewhere = left_elsewhere();
-      io_.complain("it was not sent: a run of this session was not finished" +
-                   (elsewhere.empty() ? "; 'riffle sessions resume " +
-                                            session_->value + "' finishes it"
-                                      : "."));
-      return elsewhere.empty() ? void() : note(elsewhere);
+      io_.complain("it was not sent: a run of this session was not finished");
+      if (!tell_left_elsewhere())
+        note("'riffle sessions resume " + session_->value + "' finishes it.");
+      return;
     }
     const auto asked = question_elsewhere(*rt_, *session_);
     io_.complain(

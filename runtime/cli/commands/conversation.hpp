@@ -90,7 +90,7 @@ class conversation {
   bool show_recap(bool offer_follows);
   /// Its run was interrupted, and is what `finish_left` offers.
   [[nodiscard]] bool is_offered();
-  [[nodiscard]] std::string left_elsewhere();
+  bool tell_left_elsewhere();
   [[nodiscard]] recap_options recap_how() const;
   [[nodiscard]] std::string why_failed(const run_id& x);
   bool command(const chat_line& x, interrupts& signals);

@@ -110,9 +110,8 @@ void conversation::go_on_with(session_id session, interrupts& signals) {
   const auto whole = snapshot();
   const auto there =
       whole && !whole->runs.empty() ? folder_of(whole->runs.back()) : "";
-  if (const auto left = left_elsewhere(); !left.empty())
-    note(left);
-  else if (const auto here = this_folder(); !there.empty() && there != here)
+  const bool told = tell_left_elsewhere();
+  if (const auto here = this_folder(); !told && !there.empty() && there != here)
     note("Its last task worked in " + there +
          (here.empty() ? "; the folder that you are in is gone."
                        : "; the next one works here, in " + here + "."));

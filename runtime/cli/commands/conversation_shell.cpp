@@ -46,10 +46,15 @@ void conversation::shell(const std::string& command, interrupts& signals) {
   prompt_.lend();
   signals.lend(true);
   safe_output shown{color_ && can_erase()};
+  bool secret = false;  // it asked for something without showing it
   const auto result = run_shell(
       command,
       {.show = [&](std::string_view x) { io_.err.write(shown.on(x)); },
-       .stopped = [&] { return signals.asked_to_stop(); },
+       .stopped =
+           [&] {
+             secret = secret || !prompt_.shows_typing();
+             return signals.asked_to_stop();
+           },
        .insists = [&] { return signals.times() > 1; },
        .leaves = [&] { return signals.asked_to_leave(); },
        .lingers =
@@ -62,7 +67,7 @@ void conversation::shell(const std::string& command, interrupts& signals) {
       result && !result->output.empty() && !result->output.ends_with('\n');
   const bool stopped = signals.asked_to_stop();
   if (open_row || (stopped && !can_erase())) io_.err.write("\n");
-  const auto typed = prompt_.take_over(stopped);
+  const auto typed = prompt_.take_over(stopped, secret);
   if (!result) {
     complain(result.error());
     return tell_meanwhile(typed);

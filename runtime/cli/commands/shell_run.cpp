@@ -83,11 +83,15 @@ class started_shell {
   }
   /// Passes the wish for its end on; true: it has been killed for it.
   bool end(const shell_watch& watch) {
-    if (status_ || !watch.stopped()) return false;
+    // It is asked each time: it looks at the terminal, too.
+    if (!watch.stopped() || status_) return false;
     const auto now = clock::now();
     if (!asked_) asked_ = now;
     const bool leaves = watch.leaves();
-    if (leaves && !std::exchange(told_, true)) ::kill(pid_, SIGTERM);
+    if (leaves && !std::exchange(told_, true)) {
+      for (const auto x : tools::descendants_of(pid_)) ::kill(x, SIGTERM);
+      ::kill(pid_, SIGTERM);
+    }
     if (!insisted_ && (leaves || watch.insists())) insisted_ = now;
     if (insisted_ && now - *insisted_ >= longest_end) {
       // Not what left it before: that is at work by its wish.
@@ -147,6 +151,12 @@ void drain(unique_fd from) {
   }
 }
 
+/// Nobody writes any more, and all is read.
+bool is_closed(int fd) {
+  pollfd x{fd, POLLIN, 0};
+  return ::poll(&x, 1, 0) > 0 && (x.revents & POLLIN) == 0;
+}
+
 /// Until the shell has ended, and what it wrote is read.
 void follow(unique_fd from, started_shell& shell, const shell_watch& watch,
             shell_result& to) {
@@ -178,7 +188,8 @@ void follow(unique_fd from, started_shell& shell, const shell_watch& watch,
     }
     to.ended_by_us = shell.end(watch) || to.ended_by_us;
     // Others may have its output, and write for ever.
-    const bool over = ready == 0 || (rest == 0 && clock::now() >= late);
+    const bool over = ready == 0 || (rest == 0 && clock::now() >= late &&
+                                     !is_closed(from.get()));
     if (open && ended && over) {
       to.left_some = true;
       drain(std::move(from));

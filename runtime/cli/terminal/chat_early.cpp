@@ -3,6 +3,7 @@
 // person chooses from: a part of its prompt.
 #include <algorithm>
 #include <poll.h>
+#include <termios.h>
 #include <unistd.h>
 #include <utility>
 
@@ -67,18 +68,20 @@ other_typing chat_prompt::kept_beside_questions() {
           [this](const std::string& x) { hold_line(x); }};
 }
 
-void chat_prompt::hold_early() {
+/// There is no line in which it could stand.
+void chat_prompt::drop_early(const char* when) {
   pollfd ready{keyboard_.get(), POLLIN, 0};
-  if (plain_) {
-    // There is no line in which it could stand.
-    auto text = ::poll(&ready, 1, 0) > 0
-                    ? safe_text(with_line_feeds(read_burst()))
-                    : std::string{};
-    if (text.find_first_not_of(" \n") == std::string::npos) return;
-    if (!text.ends_with('\n')) text += '\n';
-    screen_.write("Not sent, as it was typed before the question:\n" + text);
-    return;
-  }
+  auto text = ::poll(&ready, 1, 0) > 0
+                  ? safe_text(with_line_feeds(read_burst()))
+                  : std::string{};
+  if (text.find_first_not_of(" \n") == std::string::npos) return;
+  if (!text.ends_with('\n')) text += '\n';
+  screen_.write("Not sent, as it was typed " + std::string{when} + ":\n" +
+                text);
+}
+
+void chat_prompt::hold_early() {
+  if (plain_) return drop_early("before the question");
   const auto text = safe_text(with_line_feeds(read_early()));
   mode_.set(typing_mode::lines);
   if (text.empty()) return;
@@ -103,8 +106,21 @@ std::string chat_prompt::read_early() {
   return ::poll(&ready, 1, 0) > 0 ? read_burst() : std::string{};
 }
 
-std::size_t chat_prompt::take_over(bool stopped) {
-  if (plain_) return 0;
+bool chat_prompt::shows_typing() const {
+  termios now{};
+  return ::tcgetattr(keyboard_.get(), &now) != 0 || (now.c_lflag & ECHO) != 0;
+}
+
+std::size_t chat_prompt::take_over(bool stopped, bool secret) {
+  if (secret) {
+    ::tcflush(keyboard_.get(), TCIFLUSH);
+    screen_.write(
+        "What you typed beside it is left out, since it did not show that.\n");
+  }
+  if (plain_) {
+    drop_early("beside the command");
+    return 0;
+  }
   auto bytes = read_early();
   if (bytes.empty() && !stopped) return 0;
   screen_.write(erase_rows);  // its echo; it stands in the line now

@@ -132,8 +132,11 @@ class chat_prompt {
   /// It has ended. What was typed meanwhile may have been meant for it, a
   /// password at worst: it stands in the line with all that waits, as after
   /// `hold_back`. So does what waits behind a command that was `stopped`.
-  /// Returns how many texts wait for an Enter, one by one.
-  std::size_t take_over(bool stopped);
+  /// Returns how many texts wait for an Enter, one by one. `secret`: some of it
+  /// was typed while `shows_typing` was false, so nobody keeps it.
+  std::size_t take_over(bool stopped, bool secret);
+  /// The terminal echoes what is typed.
+  [[nodiscard]] bool shows_typing() const;
   /// The run was stopped: what waits was written for another state of things.
   /// Each stands in the input line again, one after the other, and is sent by
   /// an Enter, or dropped by a Ctrl-C. Returns how many there are.
@@ -204,6 +207,7 @@ class chat_prompt {
   bool read_some(std::string& out, int wait_ms);
   std::string read_burst();
   void take_burst();
+  void drop_early(const char* when);
   void hold_early();
   std::string read_early();
   void press(std::string bytes);

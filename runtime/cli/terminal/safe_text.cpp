@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "messages/unseen.hpp"
 #include "messages/utf8.hpp"
@@ -100,18 +101,26 @@ row_sequence row_sequence_of(std::string_view text) {
   return {.size = erases ? end + 1 : 0};
 }
 
-std::string without_row_sequences(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (;;) {
-    const auto at = std::min(text.find('\x1b'), text.size());
-    out += text.substr(0, at);
-    text.remove_prefix(at);
-    if (text.empty()) return out;
-    const auto size = row_sequence_of(text).size;
-    if (size == 0) out += text[0];
-    text.remove_prefix(std::max<std::size_t>(size, 1));
+/// As it stands there in the end: a character takes the place of another.
+void append_settled(std::string& out, std::string_view row) {
+  std::vector<std::string_view> cells;
+  std::size_t at = 0;
+  while (!row.empty()) {
+    const auto found = row[0] == '\x1b' ? row_sequence_of(row) : row_sequence{};
+    auto size = found.size;
+    if (row[0] == '\r') {
+      at = 0;
+      size = 1;
+    } else if (size > 0 && !found.colors) {
+      cells.resize(std::min(at, cells.size()));
+    } else if (size == 0) {
+      size = first_of(row).size;
+      if (at == cells.size()) cells.emplace_back();
+      cells[at++] = row.substr(0, size);
+    }
+    row.remove_prefix(size);
   }
+  for (const auto x : cells) out += x;
 }
 
 }  // namespace
@@ -128,18 +137,17 @@ std::size_t begun_character(std::string_view piece) {
 }
 
 std::string settled_lines(std::string_view output) {
-  const auto plain = without_row_sequences(output);
-  output = plain;
   std::string out;
   out.reserve(output.size());
   while (!output.empty()) {
-    const auto size = std::min(output.find('\n'), output.size() - 1) + 1;
-    auto line = output.substr(0, size);
-    output.remove_prefix(size);
-    const auto end = std::min(line.find_last_not_of("\r\n") + 1, line.size());
-    const auto from = line.substr(0, end).rfind('\r') + 1;  // npos + 1 is 0
-    out += line.substr(from, end - from);
-    if (line.ends_with('\n')) out += '\n';
+    const auto end = std::min(output.find('\n'), output.size());
+    const auto row = output.substr(0, end);
+    if (row.find_first_of("\r\x1b") == row.npos)
+      out += row;
+    else
+      append_settled(out, row);
+    if (end < output.size()) out += '\n';
+    output.remove_prefix(std::min(end + 1, output.size()));
   }
   return out;
 }

@@ -17,8 +17,8 @@ std::string safe_text(std::string_view text);
 /// Bytes at the end of a piece that may be the beginning of a character.
 std::size_t begun_character(std::string_view piece);
 
-/// Of a program's output what stays on a terminal, without its colours: a line
-/// that was written again behind a '\r', as progress is, is its last text.
+/// Of a program's output what stays on a terminal, without its colours: behind
+/// a '\r' a row is written over, as progress is.
 std::string settled_lines(std::string_view output);
 
 /// Such an output as it comes, in pieces, for a terminal: as `safe_text`, but a
