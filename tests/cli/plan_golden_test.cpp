@@ -383,10 +383,10 @@ TEST_CASE("of what a failed call put out the last ten lines are told") {
   const stage x{80};
   std::string output;
   for (int i = 1; i <= 12; ++i) output += "line " + std::to_string(i) + "\n";
-  output += "x.cpp:3: \x1b[31merror\n\nexit status 2\n";
+  output += "x.cpp:3: \x1b[31merror\x1b[2J\n\nexit status 2\n";
   const auto lines = x.view.last_lines(output, "exit status 2");
   CHECK(lines.starts_with("        line 4\n        line 5\n"));
-  CHECK(lines.ends_with("        line 12\n        x.cpp:3: ^[[31merror\n"));
+  CHECK(lines.ends_with("        line 12\n        x.cpp:3: error^[[2J\n"));
   CHECK(x.view.last_lines("", "exit status 2").empty());
   CHECK(x.view.last_lines("exit status 2\n", "exit status 2").empty());
   CHECK(x.view.last_lines("no such file", "not_found: no such file").empty());
