@@ -182,7 +182,8 @@ TEST_CASE("of a command that failed the last lines are shown") {
   on(made_call("bash", R"({"command":"make"})"));
   auto x = its_end(outcome::failed, 100);
   x.metadata = R"({"exit_code":2,"lines":7})";
-  x.output = "1\n2\n3\n4\n5\n\nmain.cpp:3: \x1b[31merror\x1b[2J\nexit status 2\n";
+  x.output =
+      "1\n2\n3\n4\n5\n\nmain.cpp:3: \x1b[31merror\x1b[2J\nexit status 2\n";
   CHECK(on(x) ==
         "[TOOL] bash: make (exit 2, 7 lines) — 0.1s\n"
         "    2\n    3\n    4\n    5\n    main.cpp:3: error^[[2J\n");
