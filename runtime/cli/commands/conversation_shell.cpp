@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "runtime/cli/commands/conversation.hpp"
 #include "runtime/cli/commands/requests.hpp"
@@ -14,6 +16,27 @@
 #include "runtime/cli/view/shell_text.hpp"
 
 namespace riffle::cli {
+
+namespace {
+
+/// `told`: what the model reads of its output.
+std::vector<std::string> notes_of(const shell_result& x,
+                                  const std::string& told) {
+  std::vector<std::string> out;
+  if (x.status != 0)
+    out.push_back("exit status " + std::to_string(x.status) +
+                  (x.ended_by_us ? ": it did not end, and was killed" : ""));
+  if (x.left_some)
+    out.emplace_back(
+        "Something that it started works on, maybe also when Riffle has ended; "
+        "what it writes is not shown.");
+  const auto gone = x.output.size() - told.size();
+  if (auto how = read_by_model(told, x.wrote - gone); !how.empty())
+    out.push_back(std::move(how));
+  return out;
+}
+
+}  // namespace
 
 /// The model reads it with the next task.
 void conversation::tell_of(const std::string& text) {
@@ -72,17 +95,8 @@ void conversation::shell(const std::string& command, interrupts& signals) {
     complain(result.error());
     return tell_meanwhile(typed);
   }
-  if (result->status != 0)
-    note("exit status " + std::to_string(result->status) +
-         (result->ended_by_us ? ": it did not end, and was killed" : ""));
-  if (result->left_some)
-    note(
-        "Something that it started works on, maybe also when Riffle has ended; "
-        "what it writes is not shown.");
   const auto told = settled_lines(result->output);
-  const auto gone = result->output.size() - told.size();
-  if (const auto how = read_by_model(told, result->wrote - gone); !how.empty())
-    note(how);
+  for (const auto& x : notes_of(*result, told)) note(x);
   tell_of(shell_context(command, result->status, told));
   tell_meanwhile(typed);
 }

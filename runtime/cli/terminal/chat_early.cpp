@@ -107,8 +107,10 @@ std::string chat_prompt::read_early() {
 }
 
 bool chat_prompt::shows_typing() const {
+  // In the background it is as the shell above wants it.
   termios now{};
-  return ::tcgetattr(keyboard_.get(), &now) != 0 || (now.c_lflag & ECHO) != 0;
+  return !is_in_foreground(keyboard_.get()) ||
+         ::tcgetattr(keyboard_.get(), &now) != 0 || (now.c_lflag & ECHO) != 0;
 }
 
 std::size_t chat_prompt::take_over(bool stopped, bool secret) {

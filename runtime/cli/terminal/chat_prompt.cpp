@@ -221,7 +221,6 @@ chat_prompt::said chat_prompt::on(const key& x) {
       leaving_ = editor_.text().empty();
       end_line(!leaving_);
       editor_.clear();
-      release_pieces();
       if (leaving_)
         screen_.write(color_
                           ? "\x1b[2mCtrl-C again, or Ctrl-D, leaves.\x1b[0m\n"
