@@ -78,6 +78,14 @@ TEST_CASE("a file is one file, by whatever names its calls knew it") {
     REQUIRE(by_file(all, name).size() == 1);
     CHECK(by_file(all, name)[0].calls.size() == 3);
   }
+  for (const auto* folder : {"d", "./d/", "/repo/d", "d/../d"}) {
+    CAPTURE(folder);
+    REQUIRE(by_file(all, folder).size() == 1);
+  }
+  for (const auto* whole : {".", "./", "/repo", "/repo/"})
+    CHECK(by_file(all, whole).size() == files.size());
+  for (const auto* none : {"li", "/rep", "e", "/repo/d/a"})
+    CHECK(by_file(all, none).empty());
   // On a node it is another one.
   all.files[2].node = "far";
   CHECK(by_file(all).size() == 4);

@@ -41,13 +41,35 @@ TEST_CASE("a line is a task, a command, or one for the shell") {
 }
 
 TEST_CASE("programs that draw on the whole terminal are known") {
-  for (const auto* x :
-       {"vi a.cpp", "/usr/bin/less x", "man ls", "top", "sudo vi x", "python3",
-        "git commit", "git -C d commit -a", "git commit --amend", "git add -p",
-        "git -c a=b rebase -i HEAD~3", "git rebase --continue",
-        "git commit -p -m x", "git tag -a v1", "git config --global -e",
-        "git stash --patch", "git mergetool",
-        "git branch --edit-description"}) {
+  for (const auto* x : {"vi a.cpp",
+                        "/usr/bin/less x",
+                        "man ls",
+                        "top",
+                        "sudo vi x",
+                        "python3",
+                        "git commit",
+                        "git -C d commit -a",
+                        "git commit --amend",
+                        "git add -p",
+                        "git -c a=b rebase -i HEAD~3",
+                        "git rebase --continue",
+                        "git commit -p -m x",
+                        "git tag -a v1",
+                        "git config --global -e",
+                        "git stash --patch",
+                        "git mergetool",
+                        "git branch --edit-description",
+                        "git merge --continue",
+                        "git revert -e HEAD",
+                        "git revert --continue",
+                        "git am -i x",
+                        "git tag -u KEY v1",
+                        "git --git-dir x commit",
+                        "git notes add",
+                        "git --work-tree y --git-dir x commit",
+                        "sudo -u me git commit",
+                        "git cherry-pick --continue",
+                        "git send-email x"}) {
     CAPTURE(x);
     CHECK(wants_terminal(x));
   }
@@ -74,6 +96,14 @@ TEST_CASE("programs that draw on the whole terminal are known") {
                         "git tag -a v1 -m x",
                         "git rebase main",
                         "git checkout main",
+                        "git merge main",
+                        "git notes",
+                        "git notes list",
+                        "git notes add -m x",
+                        "git tag -u KEY -m x v1",
+                        "git --git-dir commit",
+                        "git am x",
+                        "sudo -u git commit",
                         "git -C"}) {
     CAPTURE(x);
     CHECK_FALSE(wants_terminal(x));

@@ -124,10 +124,13 @@ arguments = { command = "echo of before" }
 [[steps]]
 [[steps.calls]]
 tool = "bash"
-arguments = { command = "echo begun; echo more; touch a; while [ -e a ]; do sleep 0.05; done" }
+arguments = { command = "sh says.sh" }
 [[steps]]
 text = "Done."
 )toml");
+  folder.write("says.sh",
+               "touch a; echo begun; echo more\n"
+               "while [ -e a ]; do sleep 0.05; done\n");
   folder.write("riffle.toml",
                "[runtime]\ndata_dir = \"data\"\n"
                "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
@@ -135,11 +138,11 @@ text = "Done."
   testing::terminal_program at{folder.path(), {"chat", "--no-color"}, 120};
   REQUIRE(at.read_next("\x1b[?2004h"));
   at.type("go\r");
-  REQUIRE(at.read_next("Running: echo begun"));
+  REQUIRE(at.read_next("Running: sh says.sh"));
   REQUIRE(at.read_next("more"));  // in the status line
   at.type("/output\r");
-  REQUIRE(at.read_next("> /output\r\nbash: echo begun; "));
-  REQUIRE(at.read_next(", so far:\r\nbegun\r\nmore\r\n"));
+  REQUIRE(at.read_next("> /output\r\nbash: sh says.sh, "));
+  REQUIRE(at.read_next(" so far:\r\nbegun\r\nmore\r\n"));
   at.type("/output 1\r");
   REQUIRE(at.read_next("> /output 1\r\nbash: echo of before\r\nof before\r\n"));
   std::filesystem::remove(folder.path() / "a");
@@ -185,10 +188,13 @@ TEST_CASE("/output waits for nothing of a command that goes on writing") {
 [[steps]]
 [[steps.calls]]
 tool = "bash"
-arguments = { command = "touch a; while [ -e a ]; do echo more; sleep 0.04; done; echo over" }
+arguments = { command = "sh says.sh" }
 [[steps]]
 text = "Done."
 )toml");
+  folder.write("says.sh",
+               "touch a; while [ -e a ]; do echo more; sleep 0.04; done\n"
+               "echo over\n");
   folder.write("riffle.toml",
                "[runtime]\ndata_dir = \"data\"\n"
                "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
@@ -196,7 +202,7 @@ text = "Done."
   testing::terminal_program at{folder.path(), {"chat", "--no-color"}, 120};
   REQUIRE(at.read_next("\x1b[?2004h"));
   at.type("go\r");
-  REQUIRE(at.read_next("Running: touch a"));
+  REQUIRE(at.read_next("Running: sh says.sh"));
   REQUIRE(at.read_next("more"));  // in the status line
   // A look that waits for a pause takes its whole limit of 2 s each time; one
   // that does not may be late on a machine that has much to do.
@@ -205,7 +211,7 @@ text = "Done."
   for (int i = 0; i < 5 && fastest > std::chrono::seconds{1}; ++i) {
     const auto began = clock::now();
     at.type("/output\r");
-    REQUIRE(at.read_next("> /output\r\nbash: touch a"));
+    REQUIRE(at.read_next("> /output\r\nbash: sh says.sh"));
     REQUIRE(at.read_next(", so far"));
     fastest = std::min(fastest, clock::now() - began);
   }

@@ -188,12 +188,15 @@ class conversation {
     std::string name{};
     std::vector<std::string> files{};
   };
+  struct undo_plan;
+  static undo_plan undo_of(const session_changes& turn,
+                           const std::filesystem::path& workspace);
   static std::vector<std::string> files_of(std::span<const undone_turn> all);
   static std::string as_before(std::span<const undone_turn> all);
   void tell_idle(const std::vector<const storage::run_record*>& x);
   void take_back(const std::vector<undone_turn>& x, const session_changes& turn,
-                 const std::vector<tools::earlier_file>& files,
-                 const std::filesystem::path& workspace, interrupts& signals);
+                 const undo_plan& plan, const std::filesystem::path& workspace,
+                 interrupts& signals);
   void count_as_taken_back(const std::vector<undone_turn>& x,
                            interrupts& signals);
   std::optional<session_snapshot> agreed_undo(const std::string& question,

@@ -65,14 +65,17 @@ std::vector<tools::made_change> made_by(const changed_file& x) {
   return out;
 }
 
+}  // namespace
+
 /// What is to be done, or why it cannot be.
-struct undo_plan {
-  std::vector<tools::earlier_file> files;
-  std::vector<std::string> problems;
+struct conversation::undo_plan {
+  std::vector<tools::earlier_file> files{};
+  std::vector<std::string> names{};  ///< of these, as /diff calls them
+  std::vector<std::string> problems{};
 };
 
-undo_plan undo_of(const session_changes& turn,
-                  const std::filesystem::path& workspace) {
+conversation::undo_plan conversation::undo_of(
+    const session_changes& turn, const std::filesystem::path& workspace) {
   undo_plan out;
   for (const auto& x : by_file(turn)) {
     const auto away = std::ranges::find_if(
@@ -83,13 +86,17 @@ undo_plan undo_of(const session_changes& turn,
       continue;
     }
     auto was = tools::earlier(workspace, made_by(x));
-    if (was && !was->done)
+    if (was && !was->done) {
       out.files.push_back(std::move(*was));
-    else if (!was)
+      out.names.push_back(x.path);
+    } else if (!was) {
       out.problems.push_back(std::move(was.error()));
+    }
   }
   return out;
 }
+
+namespace {
 
 expected<void> record(runtime& rt, const session_id& session,
                       const taken_back& x) {
@@ -110,10 +117,10 @@ std::string name_of(const storage::run_record& run) {
 }
 
 std::string question_of(const std::string& turn,
-                        const std::vector<tools::earlier_file>& files) {
+                        const std::vector<std::string>& paths) {
   constexpr std::size_t most = 5;
   std::vector<std::string> names;
-  for (const auto& one : files) names.push_back(exact_name(one.path, 60));
+  for (const auto& one : paths) names.push_back(exact_name(one, 60));
   return "Take back what " + turn + " changed in " +
          counted(names.size(), "file") + ": " + join_some(names, most) + "?";
 }
@@ -225,7 +232,7 @@ void conversation::undo(interrupts& signals) {
     undone.push_back({run->id, name_of(*run), names_of(turn)});
     if (plan.files.empty()) continue;
     tell_idle(idle);
-    return take_back(undone, turn, plan.files, workspace, signals);
+    return take_back(undone, turn, plan, workspace, signals);
   }
   tell_idle(idle);
   if (!undone.empty()) return count_as_taken_back(undone, signals);
@@ -248,22 +255,23 @@ void conversation::tell_idle(const std::vector<const storage::run_record*>& x) {
          " changed nothing: what they wrote was there before.");
 }
 
-/// `x`: the last of them has `files`, the others are as they were before.
+/// `x`: the last of them is `plan`'s, the others are as they were before.
 void conversation::take_back(const std::vector<undone_turn>& x,
-                             const session_changes& turn,
-                             const std::vector<tools::earlier_file>& files,
+                             const session_changes& turn, const undo_plan& plan,
                              const std::filesystem::path& workspace,
                              interrupts& signals) {
   const auto above = std::span{x}.first(x.size() - 1);
   if (!above.empty())
     note(as_before(above) + " With your yes it counts as taken back, too.");
-  for (const auto& one : files)
-    write(change_text(one.path, one.diff, {color_, io_.err.columns()}));
+  for (std::size_t i = 0; i < plan.files.size(); ++i)
+    write(change_text(plan.names[i], plan.files[i].diff,
+                      {color_, io_.err.columns()}));
   if (const auto whole = snapshot(); whole && !turn.others.empty())
     note(others_text(turn.others, whole->calls));
-  const auto now = agreed_undo(question_of(x.back().name, files), x, signals);
+  const auto now =
+      agreed_undo(question_of(x.back().name, plan.names), x, signals);
   if (!now) return;
-  if (const auto done = tools::put_back(workspace, files); !done)
+  if (const auto done = tools::put_back(workspace, plan.files); !done)
     return io_.complain(done.error() + ": the turn was not taken back");
   // Until it is on record it can be done again, as after a kill.
   record_taken_back(*now, x);

@@ -58,6 +58,12 @@ bool is_called(std::string_view path, const std::string& name) {
                           path[path.size() - name.size() - 1] == '/');
 }
 
+/// `name` is it, or a folder above it.
+bool holds(const std::string& name, const std::string& path) {
+  return path == name || (path.starts_with(name) && path[name.size()] == '/') ||
+         name == ".";
+}
+
 /// Without the names, which stand above it.
 std::string_view hunks_of(std::string_view diff) {
   if (diff.starts_with("@@ ")) return diff;
@@ -82,15 +88,18 @@ std::string head_of(const std::string& path, const std::string& counts) {
 std::vector<changed_file> by_file(const session_changes& all,
                                   std::string_view only,
                                   const std::vector<run_id>& but_of) {
-  const auto wanted =
-      only.empty() ? std::string{} : plain_path(std::string{only});
+  auto wanted = only.empty() ? std::string{} : plain_path(std::string{only});
+  if (wanted.size() > 1 && wanted.ends_with('/')) wanted.pop_back();
   const auto one = only_folder(all);
+  const auto folder_of = [&](const file_change& x) {
+    return one && x.folder.empty() ? *one : x.folder;
+  };
   std::vector<changed_file> out;
   std::unordered_map<std::string, std::size_t> known;  // by node and place
   for (const auto& x : all.files) {
     if (std::ranges::find(but_of, x.run) != but_of.end()) continue;
     const auto& led = x.place.empty() ? x.path : x.place;
-    const auto folder = one && x.folder.empty() ? *one : x.folder;
+    const auto folder = folder_of(x);
     const auto [at, is_new] =
         known.try_emplace(x.node + '\n' + whole_path(folder, led), out.size());
     if (is_new)
@@ -100,10 +109,10 @@ std::vector<changed_file> by_file(const session_changes& all,
   }
   if (!wanted.empty())
     std::erase_if(out, [&](const changed_file& x) {
-      return !is_called(x.path, wanted) &&
+      return !is_called(x.path, wanted) && !holds(wanted, x.path) &&
              std::ranges::none_of(x.calls, [&](const file_change* call) {
                return is_called(plain_path(call->path), wanted) ||
-                      whole_path(call->folder, call->path) == wanted;
+                      holds(wanted, whole_path(folder_of(*call), call->path));
              });
     });
   return out;

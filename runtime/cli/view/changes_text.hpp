@@ -21,9 +21,9 @@ struct changed_file {
 };
 
 /// In the order of their first change; of a session that worked in several
-/// folders by their whole paths. `only`: this file, by its path or the
-/// end of it; empty: all. Without those of the runs `but_of`. They refer to
-/// `all`.
+/// folders by their whole paths. `only`: this file, by its path or the end of
+/// it, or what is in this folder; empty: all. Without those of the runs
+/// `but_of`. They refer to `all`.
 std::vector<changed_file> by_file(const session_changes& all,
                                   std::string_view only = {},
                                   const std::vector<run_id>& but_of = {});

@@ -31,6 +31,38 @@ std::vector<std::string_view> words_of(std::string_view command) {
   return out;
 }
 
+/// When a git command opens an editor, or asks line by line.
+struct git_act {
+  std::string_view name;
+  std::string_view asks;      ///< options that make it do so, by letter
+  std::string_view gives{};   ///< and those that give it the text
+  std::string_view writes{};  ///< options that ask for a text
+  bool always = false;        ///< it does so without any
+  std::string_view then{};    ///< only behind these words
+};
+
+constexpr git_act git_acts[] = {
+    {"add", "pie"},
+    {"am", "i"},
+    {"branch", ""},
+    {"checkout", "p"},
+    {"cherry-pick", "e"},
+    {"clean", "i"},
+    {"commit", "pe", "mFC", "", true},
+    {"config", "e"},
+    {"difftool", "", "", "", true},
+    {"merge", "e"},
+    {"mergetool", "", "", "", true},
+    {"notes", "", "mFC", "", true, "add append edit"},
+    {"rebase", "i"},
+    {"reset", "p"},
+    {"restore", "p"},
+    {"revert", "e"},
+    {"send-email", "", "", "", true},
+    {"stash", "p"},
+    {"tag", "e", "mF", "asu"},
+};
+
 /// "-am" holds the letter m, "--message=x" is the option "--message".
 bool is_one_of(std::string_view word, std::string_view letters,
                std::span<const std::string_view> names) {
@@ -40,44 +72,48 @@ bool is_one_of(std::string_view word, std::string_view letters,
          names.end();
 }
 
+/// The words behind git's own options.
+std::span<const std::string_view> git_words(
+    std::span<const std::string_view> words) {
+  static constexpr std::array<std::string_view, 6> valued{
+      "-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"};
+  while (!words.empty() && words[0].starts_with('-')) {
+    const bool has_value = std::ranges::find(valued, words[0]) != valued.end();
+    words =
+        words.subspan(std::min<std::size_t>(has_value ? 2 : 1, words.size()));
+  }
+  return words;
+}
+
 /// Whether git opens an editor for these words, or asks line by line. Behind a
 /// message they may be words of it.
 bool git_talks(std::span<const std::string_view> words) {
   using names = std::array<std::string_view, 6>;
   static constexpr names given{"--message", "--file",    "--reuse-message",
                                "--no-edit", "--dry-run", "--fixup"};
-  static constexpr names asks{
+  static constexpr names asked{
       "--patch",     "--interactive",      "--edit",
       "--edit-todo", "--edit-description", "--continue"};
-  static constexpr names annotates{"--annotate", "--sign"};
-  while (!words.empty() && words[0].starts_with('-')) {
-    const bool has_value = words[0] == "-C" || words[0] == "-c";
-    words =
-        words.subspan(std::min<std::size_t>(has_value ? 2 : 1, words.size()));
-  }
+  static constexpr names texts{"--annotate", "--sign", "--local-user"};
+  words = git_words(words);
   if (words.empty()) return false;
-  const auto act = words[0];
-  if (act == "mergetool" || act == "difftool") return true;
-  const bool commits = act == "commit";
-  const std::string_view letters = act == "add"                        ? "pie"
-                                   : commits                           ? "pe"
-                                   : act == "rebase" || act == "clean" ? "i"
-                                   : act == "config" || act == "cherry-pick"
-                                       ? "e"
-                                   : act == "checkout" || act == "restore" ||
-                                           act == "reset" || act == "stash"
-                                       ? "p"
-                                       : "";
-  const bool may_ask = !letters.empty() || act == "branch";
-  bool writes = commits;
-  for (const auto word : words.subspan(1)) {
-    if (word == "--") break;
-    if ((commits || act == "tag") && is_one_of(word, "mFC", given))
+  const auto* act = std::ranges::find(git_acts, words[0], &git_act::name);
+  if (act == std::end(git_acts)) return false;
+  words = words.subspan(1);
+  if (!act->then.empty()) {
+    if (words.empty() || act->then.find(words[0]) == act->then.npos)
       return false;
-    if (may_ask && is_one_of(word, letters, asks)) return true;
-    if (act == "tag" && is_one_of(word, "as", annotates)) writes = true;
+    words = words.subspan(1);
   }
-  return writes;
+  bool talks = act->always;
+  for (const auto word : words) {
+    if (word == "--") break;
+    if (!act->gives.empty() && is_one_of(word, act->gives, given)) return false;
+    if (is_one_of(word, act->asks, asked)) return true;
+    talks =
+        talks || (!act->writes.empty() && is_one_of(word, act->writes, texts));
+  }
+  return talks;
 }
 
 constexpr std::array all_commands{
@@ -241,8 +277,10 @@ bool wants_terminal(std::string_view command) {
   if (command.find_first_of("|<>&;") != command.npos) return false;
   const auto words = words_of(command);
   std::span<const std::string_view> rest{words};
-  while (rest.size() > 1 && (rest[0] == "sudo" || rest[0] == "doas"))
-    rest = rest.subspan(1);
+  while (rest.size() > 1 && (rest[0] == "sudo" || rest[0] == "doas")) {
+    const bool as_user = rest[1] == "-u" && rest.size() > 3;
+    rest = rest.subspan(as_user ? 3 : 1);
+  }
   if (rest.empty()) return false;
   auto name = rest[0];
   name.remove_prefix(name.rfind('/') + 1);  // npos + 1 is 0

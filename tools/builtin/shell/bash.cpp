@@ -74,15 +74,15 @@ class output_log final : public process_listener {
  public:
   explicit output_log(const tool_context& context)
       : kept{context.output_cap, context.output_file},
-        out_{{}, {"stdout", context.progress}},
-        err_{{}, {"stderr", context.progress}} {}
+        out_{{}, {"stdout", context.progress}, {}},
+        err_{{}, {"stderr", context.progress}, {}} {}
 
   void on_output(output_stream from, std::string_view bytes) override {
     auto& x = from == output_stream::out ? out_ : err_;
     text_.clear();
     x.utf8.feed(bytes, text_);
-    kept.append(text_);
     x.reporter.append(text_);
+    keep(x);
   }
 
   void on_quiet() override {
@@ -94,9 +94,12 @@ class output_log final : public process_listener {
     for (auto* x : {&out_, &err_}) {
       text_.clear();
       x->utf8.finish(text_);
-      kept.append(text_);
       x->reporter.append(text_);
       x->reporter.flush();
+      keep(*x);
+      text_.clear();
+      x->rows.finish(text_);
+      kept.append(text_);
     }
   }
 
@@ -106,10 +109,19 @@ class output_log final : public process_listener {
   struct source {
     utf8_stream utf8;
     line_reporter reporter;
+    row_states rows;
   };
+
+  void keep(source& from) {
+    passed_.clear();
+    from.rows.feed(text_, passed_);
+    kept.append(passed_);
+  }
+
   source out_;
   source err_;
   std::string text_;
+  std::string passed_;
 };
 
 /// How it ended, for the model; nothing if all is well.

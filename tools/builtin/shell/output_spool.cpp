@@ -51,6 +51,70 @@ bool output_spool::truncated() const noexcept {
   return bytes_ - head_.size() > half_;
 }
 
+void row_states::feed(std::string_view text, std::string& out) {
+  while (!text.empty()) {
+    if (std::exchange(returned_, false)) {
+      if (text[0] == '\n') {
+        take("\r", out);
+      } else {
+        end_state(out);
+      }
+    }
+    const auto at = std::min(text.find_first_of("\r\n"), text.size());
+    take(text.substr(0, at), out);
+    if (at == text.size()) return;
+    returned_ = text[at] == '\r';
+    if (!returned_) {
+      release(out);
+      out += '\n';
+    }
+    text.remove_prefix(at + 1);
+  }
+}
+
+void row_states::take(std::string_view part, std::string& out) {
+  if (part.empty()) return;
+  if (states_ < first_states) {
+    out += part;
+    begun_ = true;
+    return;
+  }
+  if (ended_ && part != "\r") {
+    ++left_out_;
+    state_.clear();
+    ended_ = false;
+  }
+  state_ += part;
+  if (state_.size() > longest_state) release(out);
+}
+
+void row_states::end_state(std::string& out) {
+  if (states_ < first_states) {
+    states_ += std::exchange(begun_, false) ? 1 : 0;
+    out += '\r';
+  } else if (state_.empty()) {
+    out += '\r';
+  } else {
+    ended_ = true;
+  }
+}
+
+void row_states::release(std::string& out) {
+  if (left_out_ > 0)
+    out += "\n[... states of this row, each ended by \\r, left out: " +
+           std::to_string(left_out_) + " ...]\n";
+  out += state_;
+  if (ended_) out += '\r';
+  state_.clear();
+  states_ = left_out_ = 0;
+  ended_ = begun_ = false;
+}
+
+void row_states::finish(std::string& out) {
+  if (std::exchange(returned_, false)) end_state(out);
+  release(out);
+}
+
 line_reporter::line_reporter(std::string stream, const sink& report)
     : stream_{std::move(stream)}, report_{report} {}
 

@@ -46,6 +46,36 @@ class output_spool {
   kept_file_writer whole_;
 };
 
+/// Passes a stream of UTF-8 on, and leaves out what nobody would read of rows
+/// that are written over again and again, as progress bars are: of a row with
+/// more than a few states, each but the last ended by a lone '\r', the first
+/// ones and the last stay, and a line between them says how many are left out.
+/// Other text passes as it is, "\r\n" as well.
+class row_states {
+ public:
+  /// States of a row that pass before any is left out.
+  static constexpr std::size_t first_states = 3;
+  /// A longer state is text, not progress: it passes, in bytes.
+  static constexpr std::size_t longest_state = 4096;
+
+  /// Appends what passes to `out`.
+  void feed(std::string_view text, std::string& out);
+  /// The stream ended: the last state passes.
+  void finish(std::string& out);
+
+ private:
+  void take(std::string_view part, std::string& out);
+  void end_state(std::string& out);
+  void release(std::string& out);
+
+  std::size_t states_ = 0;  ///< of this row, that have passed
+  bool begun_ = false;      ///< something came of the next that passes
+  std::string state_;       ///< the newest behind them
+  bool ended_ = false;      ///< of `state_`: what follows replaces it
+  bool returned_ = false;   ///< the last byte was a '\r', of which kind?
+  std::uint64_t left_out_ = 0;
+};
+
 /// Makes progress reports of a stream of UTF-8: whole lines, as far as they
 /// come; a piece of a line when it is long or nothing follows for a while.
 class line_reporter {
