@@ -40,20 +40,10 @@ bool is_named_by_others(std::string_view command) {
          (row->what == runs::next || row->what == runs::script);
 }
 
-/// Git writes what it shows to any file (`git log --output=x`), by the option
-/// or the beginning of one.
-bool tells_git_to_write(std::string_view line) {
-  const auto is_output = [](const shell_word& x) {
-    const std::string_view word = x.text;
-    if (!word.starts_with("--"))
-      return word.starts_with('-') && word.find('o') != word.npos;
-    const auto name = word.substr(0, word.find('='));
-    return name.size() > 2 &&
-           std::string_view{"--output-directory"}.starts_with(name);
-  };
-  return std::ranges::any_of(shell_parts(line).parts, [&](const auto& part) {
-    return !part.empty() && part.front().text == "git" &&
-           std::ranges::any_of(part, is_output);
+/// Git writes to any file, or talks with another host.
+bool takes_git_elsewhere(std::string_view line) {
+  return std::ranges::any_of(shell_parts(line).parts, [](const auto& part) {
+    return git_writes_output(part) || git_names_host(part);
   });
 }
 
@@ -370,7 +360,7 @@ bool always_matches(std::string_view pattern, const rule_subject& subject) {
   if (pattern.empty()) return false;
   if (pattern.find(joint) != pattern.npos)
     return joined_match(pattern, subject);
-  if (subject.shell && tells_git_to_write(subject.text)) return false;
+  if (subject.shell && takes_git_elsewhere(subject.text)) return false;
   if (subject.shell && !runs_only_itself(subject.text)) return false;
   // Others let what follows mean anything.
   const auto command = pattern.substr(0, pattern.find(' '));

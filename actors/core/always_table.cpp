@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "actors/core/always_table.hpp"
 
+#include <algorithm>
+#include <ranges>
+
 #include "actors/core/command_table.hpp"
 
 namespace riffle::core {
@@ -48,6 +51,48 @@ bool is_builder(std::string_view command) {
 
 bool is_runner(std::string_view subcommand) {
   return matches_any("run run-script exec x dlx tool script", subcommand);
+}
+
+bool git_writes_output(const shell_part& command) {
+  const auto is_output = [](const shell_word& x) {
+    const std::string_view word = x.text;
+    if (!word.starts_with("--"))
+      return word.starts_with('-') && word.find('o') != word.npos;
+    const auto name = word.substr(0, word.find('='));
+    return name.size() > 2 &&
+           std::string_view{"--output-directory"}.starts_with(name);
+  };
+  return !command.empty() && command.front().text == "git" &&
+         std::ranges::any_of(command, is_output);
+}
+
+bool git_names_host(const shell_part& command) {
+  if (command.size() < 3 || command[0].text != "git") return false;
+  const auto& act = command[1].text;
+  const bool has_revisions = matches_any("push fetch pull", act);
+  if (!has_revisions &&
+      !matches_any("clone ls-remote remote submodule archive", act))
+    return false;
+  const auto is_colon = [](const shell_word& x) {
+    return x.text.find(':') != x.text.npos;
+  };
+  // Others may have the next word as their value, and shift the names.
+  const auto is_switch = [](const shell_word& x) {
+    return matches_any(
+        "-u --set-upstream -f --force --force-with-lease -q --quiet -v "
+        "--verbose -n --dry-run -a --all --tags --prune --no-verify "
+        "--follow-tags -d --delete --rebase --ff-only --no-rebase",
+        x.text);
+  };
+  const auto words = command | std::views::drop(2);
+  const auto first = std::ranges::find_if_not(words, is_switch);
+  const bool is_named = first != words.end() && !first->text.starts_with('-') &&
+                        !is_colon(*first);
+  if (has_revisions && is_named)
+    return std::ranges::any_of(first, words.end(), [&](const shell_word& x) {
+      return x.text.starts_with('-') && is_colon(x);
+    });
+  return std::ranges::any_of(words, is_colon);
 }
 
 }  // namespace riffle::core

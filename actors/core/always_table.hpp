@@ -5,6 +5,8 @@
 
 #include <string_view>
 
+#include "actors/core/shell_parts.hpp"
+
 namespace riffle::core {
 
 /// Whatever follows it, it runs nothing else, and writes and sets nothing.
@@ -28,5 +30,13 @@ bool is_builder(std::string_view command);
 
 /// And its second says only that the third does.
 bool is_runner(std::string_view subcommand);
+
+/// Git writes what it shows to any file (`git log --output=x`), by the option
+/// or the beginning of one.
+bool git_writes_output(const shell_part& command);
+
+/// Git is given a repository as ssh is (`host:path`). A colon may also stand in
+/// what is pushed or fetched (`HEAD:main`), behind the repository's name.
+bool git_names_host(const shell_part& command);
 
 }  // namespace riffle::core

@@ -90,7 +90,8 @@ constexpr auto rows = std::to_array<command_row>({
      .reason = "-exec and its like run commands, -delete is one"},
     {.names = "git",
      .what = runs::if_told,
-     .words = "-c* clone+-*c* clone+-*u* rebase+-*x* grep+-*O* -x* -O* "
+     .words = "-c* clone+-*c* clone+-*u* clone+--template "
+              "init+--template rebase+-*x* grep+-*O* -x* -O* "
               "--config --config-env --exec --exec-path --ext-diff --extcmd "
               "--open-files-in-pager --upload-pack --receive-pack "
               "--access-hook config foreach run difftool mergetool hook "

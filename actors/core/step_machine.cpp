@@ -6,6 +6,7 @@
 
 #include "actors/core/step_detail.hpp"
 #include "messages/enum_text.hpp"
+#include "runtime/base/text.hpp"
 
 namespace riffle::core {
 
@@ -341,7 +342,11 @@ void step_machine::after_break(step_effects& out, time_point now) {
       next_retry(limits_.model_retry, failed_attempts_, break_error_->retryable,
                  retry_after_, random01_ ? random01_() : 0.5);
   if (!next.again) {
-    fail(*break_error_, events::run_status::failed, out, now);
+    auto why = *break_error_;
+    if (retry_after_ && *retry_after_ > retry_after_limit)
+      why.message += "; the server asks to wait " +
+                     short_duration(to_ms(*retry_after_));
+    fail(why, events::run_status::failed, out, now);
     return;
   }
   phase_ = phase::waiting;

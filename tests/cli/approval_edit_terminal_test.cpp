@@ -110,6 +110,34 @@ text = "End."
   CHECK(at.text_of("notes.md") == "one\nmine\n");
 }
 
+TEST_CASE("an editor that takes a line begins where the change does") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const std::string name = GENERATE("vi", "other");
+  const scripted_place at;
+  at.folder.write("notes.md", "one\ntwo\nthree\n");
+  at.folder.write("s.toml", R"toml(
+[[steps]]
+[[steps.calls]]
+tool = "edit"
+arguments = { path = "notes.md", old_string = "three", new_string = "3" }
+[[steps]]
+text = "End."
+)toml");
+  at.folder.write(name, "#!/bin/sh\necho $# \"$1\" > '" +
+                            (at.folder.path() / "told").string() + "'\n");
+  std::filesystem::permissions(at.folder.path() / name,
+                               std::filesystem::perms::owner_all);
+  const scoped_env editor{"VISUAL", (at.folder.path() / name).string()};
+  terminal_program riffle{at.folder.path(), {"run", "--no-color", "go"}, 100};
+  REQUIRE(riffle.read_next(its_prompt));
+  riffle.answer("e");
+  REQUIRE(riffle.read_next(its_prompt));
+  riffle.answer("s");
+  CHECK(riffle.finish() == 130);
+  CHECK(at.text_of("told").starts_with(name == "vi" ? "2 +3\n" : "1 /"));
+}
+
 TEST_CASE("arguments that cannot be done are said to be so at once") {
   if (!riffle::testing::has_terminals())
     return riffle::testing::skip(riffle::testing::no_terminals);

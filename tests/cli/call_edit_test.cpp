@@ -14,6 +14,7 @@ TEST_CASE("of a write its content is edited") {
   const call_edit x{"write", R"({"content":"two\n","path":"a/notes.md"})", one};
   CHECK(x.text() == "two\n");
   CHECK(x.ending() == ".md");
+  CHECK(x.first_line() == 1);
   CHECK(*x.arguments_of("2\n", one) ==
         R"({"content":"2\n","path":"a/notes.md"})");
   CHECK(*x.arguments_of("", one) == R"({"content":"","path":"a/notes.md"})");
@@ -35,6 +36,7 @@ TEST_CASE("of an edit the whole file is edited") {
   const call_edit x{"edit", arguments, file};
   CHECK(x.text() == "a\nB\nB\n");
   CHECK(x.ending() == ".txt");
+  CHECK(x.first_line() == 2);
   const auto now = x.arguments_of("A\nB\nB\n", file);
   REQUIRE(now);
   CHECK(*now ==

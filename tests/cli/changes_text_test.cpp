@@ -78,9 +78,12 @@ TEST_CASE("a file is one file, by whatever names its calls knew it") {
     REQUIRE(by_file(all, name).size() == 1);
     CHECK(by_file(all, name)[0].calls.size() == 3);
   }
-  for (const auto* folder : {"d", "./d/", "/repo/d", "d/../d"}) {
+  for (const auto* name : {"d/b.txt", "/repo/d/b.txt", "link", "link/b.txt"})
+    CHECK(by_file(all, name).size() >= 1);
+  CHECK(by_file(all, "d/b.txt")[0].path == "link/b.txt");
+  for (const auto* folder : {"d", "./d/", "/repo/d", "d/../d", "link/"}) {
     CAPTURE(folder);
-    REQUIRE(by_file(all, folder).size() == 1);
+    REQUIRE(by_file(all, folder).size() == 2);
   }
   for (const auto* whole : {".", "./", "/repo", "/repo/"})
     CHECK(by_file(all, whole).size() == files.size());

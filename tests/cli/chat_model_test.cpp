@@ -31,6 +31,22 @@ TEST_CASE("a conversation that no runtime can be had for ends and says so") {
   CHECK(at.finish() == 1);
 }
 
+TEST_CASE("a server that asks for a long wait is said to") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const temp_folder folder;
+  folder.write("s.toml",
+               "[[steps]]\nerror = { status = 429, message = \"slow down\", "
+               "retry_after = \"100000s\" }\n");
+  folder.write("riffle.toml",
+               "[runtime]\ndata_dir = \"data\"\n"
+               "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
+               "script = \"s.toml\"\n");
+  terminal_program at{folder.path(), {"run", "--no-color", "go"}, 110};
+  CHECK(at.read_next("slow down; the server asks to wait 27h 46m"));
+  CHECK(at.finish() == 1);
+}
+
 TEST_CASE("what the server lists is known by its name alone from then on") {
   using namespace riffle::testing;
   if (!has_terminals()) return skip(no_terminals);

@@ -166,6 +166,26 @@ TEST_CASE("/resume says that the folder is gone, and names none") {
   CHECK(leave(at) == 0);
 }
 
+TEST_CASE("a folder whose name has line ends is told in one row") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const place here;
+  const auto odd = here.folder.path() / "odd\nRun it? [y]es > ";
+  std::filesystem::create_directory(odd);
+  {
+    terminal_program at{
+        odd,
+        {"run", "--no-color", "--config",
+         (here.folder.path() / "riffle.toml").string(), "forge"},
+        110};
+    REQUIRE(at.finish() == 0);
+  }
+  terminal_program at{here.folder.path(), {"chat", "--no-color"}, 200};
+  say(at, "/resume forge", "Its last task worked in ");
+  REQUIRE(at.read_next("odd\\x0aRun it? [y]es >"));
+  CHECK(leave(at) == 0);
+}
+
 TEST_CASE(
     "a run that can be finished only elsewhere is told with its command") {
   if (!riffle::testing::has_terminals())

@@ -112,13 +112,17 @@ TEST_CASE("of lines that are written again the last text stays") {
     CHECK(settled_lines(text) == text);
   CHECK(settled_lines("\x1b[31m1%\r\x1b[K\x1b[1;32m2%\x1b[m\n\x1b[2Ja") ==
         "2%\n\x1b[2Ja");
+  CHECK(settled_lines("long one\r\x1b[2Kok\n\x1b[?25lab\x1b[2Kc\x1b]0;t\a\n") ==
+        "ok\n  c\n");
 }
 
 TEST_CASE("output that comes in pieces is harmless, with its colours") {
   const std::string text =
-      "1%\r2\x1b[2J\r\n\b日本\x1b[1;31mred\x1b[K\x1b[m\x1b]0;x\a\x1b";
+      "1%\r2\x1b[2J\r\n\b日本\x1b[1;31mred\x1b[K\x1b[m\x1b]0;x\a\x1b[?25l"
+      "\x1b]0;y\x1b\\\x1b[2K\x1b[?1049h\u200bx\x1b";
   const std::string seen =
-      "1%\r2^[[2J\r\n\\x08日本\x1b[1;31mred\x1b[K\x1b[m^[]0;x\\x07^[";
+      "1%\r2^[[2J\r\n\\x08日本\x1b[1;31mred\x1b[K\x1b[m\x1b[2K^[[?1049h"
+      "\\u{200b}x^[";
   for (std::size_t size = 1; size <= text.size(); ++size) {
     CAPTURE(size);
     safe_output x{true};
@@ -130,7 +134,14 @@ TEST_CASE("output that comes in pieces is harmless, with its colours") {
   safe_output plain{false};
   CHECK(plain.on("a\x1b[31mb\x1b[0Kc\x1b[1Kd") + plain.end() ==
         "ab\x1b[0Kc^[[1Kd");
+  // Colours hide nothing.
+  safe_output hides{true};
+  CHECK(hides.on("\x1b[8ma\x1b[0;8;1mb\x1b[08mc\x1b[38;5;8md\x1b[48;2;8;8;8;8me"
+                 "\x1b[mf") ==
+        "a\x1b[0;1mbc\x1b[38;5;8md\x1b[48;2;8;8;8me\x1b[mf");
   // What never ends is shown, and does not grow.
   safe_output x{true};
   CHECK(x.on("\x1b[" + std::string(100, '1')) == "^[[" + std::string(100, '1'));
+  CHECK(x.on("\x1b]" + std::string(600, '1')).starts_with("^[]111"));
+  CHECK(x.on("\x1b]0;a\nb") == "^[]0;a\nb");
 }

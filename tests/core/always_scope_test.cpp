@@ -209,6 +209,22 @@ TEST_CASE("a pattern of a program with commands stays in the folder") {
                                  "go test 'a b'",
                                  "cargo build x:/y",
                                  "git clone a /x",
+                                 "git clone host.org:x",
+                                 "git clone --template=a a b",
+                                 "git clone --temp a a b",
+                                 "git init --template=a b",
+                                 "git push me@host.org:x/y",
+                                 "git push host.org:x main",
+                                 "git push -u host.org:x main",
+                                 "git push --repo=host.org:x",
+                                 "git push --repo host.org:x main",
+                                 "git push -o x host.org:y",
+                                 "git push origin --repo=host.org:x",
+                                 "git fetch host.org:x",
+                                 "git pull host.org:x main",
+                                 "git ls-remote host.org:x",
+                                 "git remote add a host.org:x",
+                                 "git remote set-url origin host.org:x",
                                  "git worktree add ../x",
                                  "git worktree add b/../../x",
                                  "git init ~/x",
@@ -222,6 +238,18 @@ TEST_CASE("a pattern of a program with commands stays in the folder") {
     CHECK(always_pattern(command(line)).empty());
     const auto end = line.find(' ', line.find(' ') + 1);
     CHECK_FALSE(always_matches(line.substr(0, end) + " *", command(line)));
+  }
+}
+
+TEST_CASE("what git pushes and fetches may have a colon") {
+  for (const std::string line :
+       {"git push origin HEAD:main", "git push -u origin a:b c",
+        "git fetch origin main:main", "git pull --rebase origin a:b",
+        "git show HEAD:a.txt", "git diff a:x b:x", "git clone a b",
+        "git remote -v"}) {
+    CAPTURE(line);
+    const auto end = line.find(' ', line.find(' ') + 1);
+    CHECK(always_pattern(command(line)) == line.substr(0, end) + " *");
   }
 }
 

@@ -23,7 +23,12 @@ void conversation::compact(interrupts& signals) {
   const auto whole = snapshot();
   const auto summary = whole ? session_summary_of(*whole) : std::nullopt;
   if (!summary || !summary->runs.contains(whole->runs.back().id))
-    return note("There is no summary; the session stays as it is.");
+    return note(
+        std::string{"There is no summary"} +
+        (whole && whole->runs.back().state == storage::run_state::completed
+             ? ", which says something in at most 64 KiB"
+             : "") +
+        "; the session stays as it is.");
   note(
       "From here the model is told this summary, and nothing of what came "
       "before. Your title, the plan and what you allowed stay.");

@@ -11,6 +11,7 @@
 
 #include "runtime/base/text.hpp"
 #include "runtime/cli/commands/conversation.hpp"
+#include "runtime/cli/commands/net_changes.hpp"
 #include "runtime/cli/terminal/confirm.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/waiting_log.hpp"
@@ -55,13 +56,6 @@ session_changes only_of(const session_changes& all, const run_id& run) {
     if (x.run == run) out.files.push_back(x);
   for (const auto& x : all.others)
     if (x.run == run) out.others.push_back(x);
-  return out;
-}
-
-std::vector<tools::made_change> made_by(const changed_file& x) {
-  std::vector<tools::made_change> out;
-  for (const auto* one : x.calls)
-    out.push_back({one->path, one->diff, one->before, one->after, one->place});
   return out;
 }
 
@@ -179,7 +173,8 @@ void conversation::diff(const std::string& file) {
   const auto all = rt_->file_changes(*whole);
   if (!all) return complain(all.error());
   const auto before = service::taken_back_of(whole->state);
-  const auto files = by_file(*all, file, before.runs);
+  auto files = by_file(*all, file, before.runs);
+  find_net(files);
   auto text = changes_text(files, {color_, io_.err.columns()});
   if (text.size() > most_shown) {
     text.resize(text.rfind('\n', most_shown) + 1);

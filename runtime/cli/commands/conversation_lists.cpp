@@ -112,9 +112,10 @@ void conversation::go_on_with(session_id session, interrupts& signals) {
       whole && !whole->runs.empty() ? folder_of(whole->runs.back()) : "";
   const bool told = tell_left_elsewhere();
   if (const auto here = this_folder(); !told && !there.empty() && there != here)
-    note("Its last task worked in " + there +
+    note("Its last task worked in " + exact_name(there, 300) +
          (here.empty() ? "; the folder that you are in is gone."
-                       : "; the next one works here, in " + here + "."));
+                       : "; the next one works here, in " +
+                             exact_name(here, 300) + "."));
   if (is_offered())
     catch_up(signals);
   else
@@ -182,7 +183,7 @@ void conversation::offer_sessions(const std::vector<session_summary>& all,
     rows.push_back(
         summary_text(x, now, room, here, false, asking.contains(x.id)));
     rows.back().pop_back();
-    words.push_back(x.title + " " + x.id.value);
+    words.push_back(x.title + " " + short_id(x.id.value));
   }
   const auto chosen =
       prompt_.pick({"Go on with which session? What you type narrows the list.",

@@ -12,6 +12,7 @@
 #include "runtime/cli/commands/cancel_run.hpp"
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/commands/known_volley.hpp"
+#include "runtime/cli/commands/net_changes.hpp"
 #include "runtime/cli/commands/volley_sessions.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/changes_text.hpp"
@@ -131,9 +132,10 @@ int show_changes(const sessions_command& x,
   const auto found = all.changes(session);
   if (!found) return report(found.error(), io);
   const auto undone = service::taken_back_of(session.state).runs;
-  const auto files = by_file(*found, x.file, undone);
+  auto files = by_file(*found, x.file, undone);
   const bool text = x.common.output == output_kind::text;
   if (text && !files.empty()) io.out.write(heading_of(session));
+  if (text) find_net(files);
   if (text)
     io.out.write(
         changes_text(files, {use_color(x.common, io.out), io.out.columns()}));

@@ -23,6 +23,10 @@
 #include "tools/builtin/shell/bash.hpp"
 #include "tools/process/process_tree.hpp"
 
+extern "C" {
+#include <sys/pidfd.h>  // glibc 2.36 does not say that it is C
+}
+
 extern char** environ;
 
 namespace riffle::cli {
@@ -89,7 +93,12 @@ class started_shell {
     if (!asked_) asked_ = now;
     const bool leaves = watch.leaves();
     if (leaves && !std::exchange(told_, true)) {
-      for (const auto x : tools::descendants_of(pid_)) ::kill(x, SIGTERM);
+      for (const auto x : tools::descendants_of(pid_)) {
+        if (unique_fd one{::pidfd_open(x, 0)})
+          asked_too_.push_back(std::move(one));
+        heirs_.push_back(x);
+        ::kill(x, SIGTERM);
+      }
       ::kill(pid_, SIGTERM);
     }
     if (!insisted_ && (leaves || watch.insists())) insisted_ = now;
@@ -104,6 +113,21 @@ class started_shell {
         !std::exchange(lingered_, true))
       watch.lingers();
     return false;
+  }
+
+  /// What it had started, and was asked to end with it, has as much time.
+  void end_asked() {
+    while (!asked_too_.empty() && clock::now() < *asked_ + longest_end) {
+      std::vector<pollfd> all;
+      for (const auto& x : asked_too_) all.push_back({x.get(), POLLIN, 0});
+      ::poll(all.data(), all.size(), 50);
+      std::size_t i = 0;
+      std::erase_if(asked_too_, [&](const unique_fd& /*x*/) {
+        return all[i++].revents != 0;
+      });
+    }
+    for (const auto& x : asked_too_)
+      ::pidfd_send_signal(x.get(), SIGKILL, nullptr, 0);
   }
 
   /// Of those that were killed with it this process is the parent now.
@@ -121,6 +145,7 @@ class started_shell {
  private:
   pid_t pid_;
   std::vector<pid_t> heirs_;
+  std::vector<unique_fd> asked_too_;
   std::optional<int> status_;
   std::optional<clock::time_point> asked_;
   std::optional<clock::time_point> insisted_;
@@ -196,6 +221,7 @@ void follow(unique_fd from, started_shell& shell, const shell_watch& watch,
       break;
     }
   }
+  shell.end_asked();
   shell.reap_heirs();
   to.output = kept.take();
   to.status = shell.status().value_or(0);

@@ -32,6 +32,12 @@ constexpr auto look_first =
     "can be a plan of its own. Another time 'riffle sessions resume ID "
     "--on-error retry' runs such a step again, 'continue' goes on behind it";
 
+/// And where it was a person who said no.
+constexpr auto denied_ends =
+    "a step that is denied ends its plan, which does not go on then: 'riffle "
+    "plan FILE' begins it anew. Ctrl-C at a question stops it, and it can go "
+    "on later";
+
 /// Why a step failed stands above it.
 std::string why_failed(const plan_report& told) {
   const auto& why = told.finished()->err->message;
@@ -64,6 +70,8 @@ void tell_failure(const watched_run& x, const plan_report& told,
     io.complain(plan + ": " + why_failed(told));
     const auto& step = told.failed_step();
     if (step && step->err->code == errc::interrupted) io.complain(look_first);
+    if (step && step->err->code == errc::approval_denied && x.keyboard)
+      io.complain(denied_ends);
   }
 }
 

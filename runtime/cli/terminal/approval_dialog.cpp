@@ -137,10 +137,14 @@ bool approval_dialog::leave_part() {
 }
 
 std::string approval_dialog::prompt() const {
-  if (for_ == waiting::reason)
-    return options_.plain ? "Why not? The model is told (Enter: no reason) > "
-                          : "Why not? The model is told (Enter: no reason, "
-                            "Tab: back)\n> ";
+  if (for_ == waiting::reason) {
+    // A step of a plan may have no model.
+    const std::string told =
+        options_.stops == "the plan" ? "" : "The model is told ";
+    return "Why not? " + told +
+           (options_.plain ? "(Enter: no reason) > "
+                           : "(Enter: no reason, Tab: back)\n> ");
+  }
   auto out = for_ == waiting::scope ? scopes() : choices();
   return options_.ascii ? ascii_text(out) : out;
 }
@@ -356,6 +360,10 @@ std::string approval_dialog::editable() {
 
 std::string approval_dialog::ending() const {
   return opened_ ? opened_->ending() : edit().ending();
+}
+
+std::size_t approval_dialog::first_line() const {
+  return opened_ ? opened_->first_line() : edit().first_line();
 }
 
 std::string approval_dialog::told_before_edit() const {

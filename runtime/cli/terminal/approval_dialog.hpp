@@ -131,9 +131,11 @@ class approval_dialog {
   /// The answer could not be taken, e.g. since arguments are not valid.
   [[nodiscard]] std::string refused(std::string_view why) const;
 
-  /// What a person edits from now on, and how the name of its file ends.
+  /// What a person edits from now on, how the name of its file ends, and in
+  /// which line, from 1, it begins to be another one than the file is.
   [[nodiscard]] std::string editable();
   [[nodiscard]] std::string ending() const;
+  [[nodiscard]] std::size_t first_line() const;
   /// Why that is not what it looks like, or nothing. Whole lines.
   [[nodiscard]] std::string told_before_edit() const;
 

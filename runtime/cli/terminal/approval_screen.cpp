@@ -336,7 +336,8 @@ dialog_step approval_prompt::let_edit() {
   auto before = open_->editable();
   say(open_->told_before_edit());
   const auto text =
-      edit_text(before, keyboard_.get(), around_.stopped, open_->ending());
+      edit_text(before, keyboard_.get(), around_.stopped, open_->ending(),
+                open_->first_line());
   look_at_file();
   auto step = text ? open_->on_edited(*text)
                    : dialog_step{open_->refused(text.error().message), {}};

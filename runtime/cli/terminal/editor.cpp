@@ -144,7 +144,7 @@ expected<int> run_at_terminal(const std::string& command, int terminal_fd,
 
 expected<std::string> edit_text(const std::string& text, int terminal_fd,
                                 const std::function<bool()>& gave_up,
-                                const std::string& ending) {
+                                const std::string& ending, std::size_t line) {
   const scratch_file file{text, ending};
   if (!file.good())
     return problem(file.name() +
@@ -152,9 +152,15 @@ expected<std::string> edit_text(const std::string& text, int terminal_fd,
                    "where it can");
   const auto pid = start_shell(
       // Of what is not there the shell would say so first, in words of its own.
-      {R"(f=$1; set -- ${VISUAL:-${EDITOR:-editor}}
-p=$(command -v "$1") && [ ! -d "$p" ] || exit 127; exec "$@" "$f")",
-       "sh", file.name()},
+      {R"(f=$1; l=$2; set -- ${VISUAL:-${EDITOR:-editor}}
+p=$(command -v "$1") && [ ! -d "$p" ] || exit 127
+case "$l ${1##*/}" in
+  "1 "*) ;;
+  *" vi" | *" vim" | *" nvim" | *" nano" | *" emacs" | *" micro" | *" kak")
+    set -- "$@" "+$l" ;;
+esac
+exec "$@" "$f")",
+       "sh", file.name(), std::to_string(line)},
       terminal_fd);
   if (!pid) return unexpected{pid.error()};
   const int status = wait_for(*pid, gave_up);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 
@@ -14,10 +15,11 @@ namespace riffle::cli {
 /// second and ends it. What it left is the answer. Fails with
 /// `invalid_request`: there is no editor, it failed, or what it left is larger
 /// than 8 MiB. `ending`: of the name of its file, by which editors choose
-/// colours.
+/// colours. `line`: from 1, where editors that are known for "+LINE" begin.
 expected<std::string> edit_text(const std::string& text, int terminal_fd,
                                 const std::function<bool()>& gave_up,
-                                const std::string& ending = ".json");
+                                const std::string& ending = ".json",
+                                std::size_t line = 1);
 
 /// Runs a command in a shell that has the terminal for itself in the same way.
 /// Its exit status; 128 + N: signal N ended it.

@@ -83,22 +83,100 @@ std::string safe_text(std::string_view text) {
 
 namespace {
 
-/// A sequence that changes no more than colours, or erases the rest of a row.
+/// A sequence that a program's output may have.
 struct row_sequence {
-  std::size_t size = 0;  ///< 0: it is another one, or none
-  bool colors = false;
+  enum class does : std::uint8_t {
+    other,  ///< none of these; it is shown
+    colors,
+    erases,   ///< the rest of the row, or all of it
+    nothing,  ///< that is of use here: the cursor's look, a window's title
+  };
+  std::size_t size = 0;
+  does what = does::other;
   bool open = false;  ///< it may be one, once all of it is there
 };
 
+/// "ESC ] 0 ; title BEL"
+row_sequence title_of(std::string_view text) {
+  constexpr std::size_t longest = 512;
+  for (std::size_t i = 2; i < std::min(text.size(), longest); ++i) {
+    if (text[i] == '\a')
+      return {.size = i + 1, .what = row_sequence::does::nothing};
+    if (text[i] == '\x1b' && i + 1 < text.size())
+      return text[i + 1] == '\\'
+                 ? row_sequence{.size = i + 2,
+                                .what = row_sequence::does::nothing}
+                 : row_sequence{};
+    if (text[i] == '\n' || text[i] == '\r') return {};
+  }
+  return {.open = text.size() < longest};
+}
+
 row_sequence row_sequence_of(std::string_view text) {
+  using does = row_sequence::does;
   constexpr std::size_t longest = 64;
   if (text.size() == 1) return {.open = true};
+  if (text[1] == ']') return title_of(text);
   if (text[1] != '[') return {};
-  const auto end = text.find_first_not_of("0123456789;:", 2);
+  const bool sets = text.size() > 2 && text[2] == '?';
+  const auto end = text.find_first_not_of("0123456789;:", sets ? 3 : 2);
   if (end == text.npos) return {.open = text.size() < longest};
-  if (text[end] == 'm') return {.size = end + 1, .colors = true};
-  const bool erases = text[end] == 'K' && (end == 2 || text[2] == '0');
-  return {.size = erases ? end + 1 : 0};
+  const auto numbers = text.substr(2, end - 2);
+  const auto found = [&](does what) {
+    return row_sequence{.size = end + 1, .what = what};
+  };
+  if (sets && (text[end] == 'h' || text[end] == 'l'))
+    return numbers == "?25" || numbers == "?7" || numbers == "?2026"
+               ? found(does::nothing)
+               : row_sequence{};
+  if (text[end] == 'm' && !sets) return found(does::colors);
+  const bool erases =
+      text[end] == 'K' && (numbers.empty() || numbers == "0" || numbers == "2");
+  return erases ? found(does::erases) : row_sequence{};
+}
+
+/// Colours, without what would hide the text (8).
+std::string shown_colors(std::string_view sequence) {
+  std::string out;
+  auto rest = sequence.substr(2, sequence.size() - 3);
+  for (std::size_t color = 0; !rest.empty();) {
+    const auto end = std::min(rest.find(';'), rest.size());
+    const auto one = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    // "38;5;8" is a colour of a table, "38;2;8;8;8" one of three parts.
+    const bool is_part = color > 0;
+    if (color > 0) --color;
+    if (!is_part && one.find_first_not_of('0') != one.npos &&
+        one.substr(one.find_first_not_of('0')) == "8")
+      continue;
+    if (!is_part && (one == "38" || one == "48" || one == "58"))
+      color = rest.starts_with("5;") ? 2 : rest.starts_with("2;") ? 4 : 0;
+    out.append(out.empty() ? "" : ";").append(one);
+  }
+  const bool nothing = out.empty() && sequence.size() > 3;
+  return nothing ? std::string{} : "\x1b[" + out + "m";
+}
+
+/// Text can be hidden in them, and no script needs them.
+bool hides(char32_t code) {
+  return code == 0x200B || (code >= 0x2060 && code <= 0x2064) ||
+         (code >= 0x206A && code <= 0x206F) || code == 0xFEFF ||
+         (code >= 0xE0000 && code <= 0xE0FFF);
+}
+
+/// What a model would read and nobody sees, spelled.
+std::string with_hidden(std::string text) {
+  if (text.find_first_of("\xE2\xEF\xF3") == text.npos) return text;
+  std::string out;
+  for (std::string_view rest = text; !rest.empty();) {
+    const auto c = first_of(rest);
+    if (hides(c.code))
+      append_code(out, c.code);
+    else
+      out += rest.substr(0, c.size);
+    rest.remove_prefix(c.size);
+  }
+  return out;
 }
 
 /// As it stands there in the end: a character takes the place of another.
@@ -111,8 +189,10 @@ void append_settled(std::string& out, std::string_view row) {
     if (row[0] == '\r') {
       at = 0;
       size = 1;
-    } else if (size > 0 && !found.colors) {
+    } else if (found.what == row_sequence::does::erases) {
+      const bool all = row.substr(0, size).ends_with("2K");
       cells.resize(std::min(at, cells.size()));
+      if (all) std::ranges::fill(cells, " ");
     } else if (size == 0) {
       size = first_of(row).size;
       if (at == cells.size()) cells.emplace_back();
@@ -164,7 +244,7 @@ std::string safe_output::on(std::string_view piece) {
       held_ = part.substr(part.size() - begun_character(part));
       part.remove_suffix(held_.size());
     }
-    out += safe_text(part);
+    out += with_hidden(safe_text(part));
     if (text.empty()) break;
     if (text[0] == '\r') {
       out += '\r';
@@ -177,11 +257,14 @@ std::string safe_output::on(std::string_view piece) {
       break;
     }
     const auto size = std::max<std::size_t>(found.size, 1);
-    if (found.size == 0)
+    using does = row_sequence::does;
+    if (found.what == does::other)
       out += safe_text(text.substr(0, 1));
-    else if (!found.colors || color_)
+    else if (found.what == does::erases)
       out += text.substr(0, size);
-    colored_ = colored_ || (found.colors && color_);
+    else if (found.what == does::colors && color_)
+      out += shown_colors(text.substr(0, size));
+    colored_ = colored_ || (found.what == does::colors && color_);
     text.remove_prefix(size);
   }
   return out;

@@ -17,13 +17,15 @@ std::string safe_text(std::string_view text);
 /// Bytes at the end of a piece that may be the beginning of a character.
 std::size_t begun_character(std::string_view piece);
 
-/// Of a program's output what stays on a terminal, without its colours: behind
-/// a '\r' a row is written over, as progress is.
+/// Of a program's output what stays on a terminal, without its colours and the
+/// titles of its window: behind a '\r' a row is written over, as progress is.
 std::string settled_lines(std::string_view output);
 
 /// Such an output as it comes, in pieces, for a terminal: as `safe_text`, but a
-/// '\r' goes to the beginning of the row, what erases the rest of a row does
-/// so, and colours are colours, where there are any.
+/// '\r' goes to the beginning of the row, what erases a row does so, colours
+/// are colours, where there are any, and titles and the cursor's look are left
+/// out. What would hide text does not, and characters that hold hidden text are
+/// \u{NNNN}: a model reads it.
 class safe_output {
  public:
   explicit safe_output(bool color) : color_{color} {}

@@ -90,7 +90,8 @@ void terminal_mode::set(typing_mode x) {
   auto how = found_;
   if (x == typing_mode::quiet)
     how.c_lflag &= ~static_cast<tcflag_t>(ECHO | ECHONL);
-  if (x == typing_mode::lent) how.c_lflag |= static_cast<tcflag_t>(NOFLSH);
+  if (x == typing_mode::lent || x == typing_mode::keys)
+    how.c_lflag |= static_cast<tcflag_t>(NOFLSH);
   if (reads_keys) {
     how.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | IEXTEN);
     how.c_iflag &= ~static_cast<tcflag_t>(ICRNL | INLCR | IXON);

@@ -11,7 +11,8 @@ namespace riffle::cli {
 
 enum class typing_mode : std::uint8_t {
   lines,  ///< as it was found: whole lines, echoed, Ctrl-C is a signal
-  keys,   ///< key by key, without echo; Ctrl-C is a signal
+  keys,   ///< key by key, without echo; Ctrl-C is a signal that throws no
+          ///< other key away
   raw,    ///< and Ctrl-C is a key
   quiet,  ///< as `lines` without echo: for who draws, and reads nothing
   lent,   ///< as `lines`; a Ctrl-C or Ctrl-Z throws nothing away

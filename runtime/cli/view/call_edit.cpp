@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/view/call_edit.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -130,6 +131,14 @@ std::string call_edit::ending() const {
       name.find_first_not_of(usual, dot + 1) != std::string::npos)
     return ".txt";
   return name.substr(dot);
+}
+
+std::size_t call_edit::first_line() const {
+  if (!is_of_content() || !file_) return 1;
+  const auto now = text();
+  const auto end = std::ranges::mismatch(now, *file_).in1;
+  if (end == now.end()) return 1;
+  return 1 + static_cast<std::size_t>(std::count(now.begin(), end, '\n'));
 }
 
 bool call_edit::is_of_content() const {

@@ -4,6 +4,7 @@
 // What a person edits of a call: the new content of a file, a command, or the
 // arguments as JSON. Pure.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,6 +28,9 @@ class call_edit {
   /// What the editor opens, and how the name of its file ends.
   [[nodiscard]] std::string text() const;
   [[nodiscard]] std::string ending() const;
+
+  /// The first line of it that is not the file's, from 1.
+  [[nodiscard]] std::size_t first_line() const;
 
   /// The file as it was when this began, where its content is what is edited.
   [[nodiscard]] bool is_of_content() const;

@@ -64,6 +64,18 @@ bool holds(const std::string& name, const std::string& path) {
          name == ".";
 }
 
+/// As it was called, and where a link led it.
+std::vector<std::string> names_of(const file_change& x,
+                                  const std::string& folder) {
+  std::vector<std::string> out;
+  for (const auto& path : {x.path, x.place}) {
+    if (path.empty()) continue;
+    out.push_back(plain_path(path));
+    out.push_back(whole_path(folder, path));
+  }
+  return out;
+}
+
 /// Without the names, which stand above it.
 std::string_view hunks_of(std::string_view diff) {
   if (diff.starts_with("@@ ")) return diff;
@@ -73,6 +85,17 @@ std::string_view hunks_of(std::string_view diff) {
 
 std::string lines_text(std::uint64_t added, std::uint64_t removed) {
   return "+" + std::to_string(added) + " -" + std::to_string(removed);
+}
+
+/// The lines that come and go by it.
+std::string lines_in(std::string_view diff) {
+  std::uint64_t added = 0;
+  std::uint64_t removed = 0;
+  for_each_line(hunks_of(diff), [&](std::string_view line) {
+    added += line.starts_with('+') ? 1U : 0U;
+    removed += line.starts_with('-') ? 1U : 0U;
+  });
+  return lines_text(added, removed);
 }
 
 std::string heading(const std::string& text, bool color) {
@@ -104,15 +127,20 @@ std::vector<changed_file> by_file(const session_changes& all,
         known.try_emplace(x.node + '\n' + whole_path(folder, led), out.size());
     if (is_new)
       out.push_back(
-          {one ? path_within(folder, x.path) : whole_path(folder, x.path), {}});
+          {one ? path_within(folder, x.path) : whole_path(folder, x.path),
+           {},
+           {}});
     out[at->second].calls.push_back(&x);
   }
   if (!wanted.empty())
     std::erase_if(out, [&](const changed_file& x) {
       return !is_called(x.path, wanted) && !holds(wanted, x.path) &&
              std::ranges::none_of(x.calls, [&](const file_change* call) {
-               return is_called(plain_path(call->path), wanted) ||
-                      holds(wanted, whole_path(folder_of(*call), call->path));
+               return std::ranges::any_of(names_of(*call, folder_of(*call)),
+                                          [&](const std::string& name) {
+                                            return is_called(name, wanted) ||
+                                                   holds(wanted, name);
+                                          });
              });
     });
   return out;
@@ -130,14 +158,7 @@ std::string colored_diff(std::string_view diff, const diff_look& look) {
 
 std::string change_text(const std::string& path, std::string_view diff,
                         const diff_look& look) {
-  std::uint64_t added = 0;
-  std::uint64_t removed = 0;
-  for_each_line(hunks_of(diff), [&](std::string_view line) {
-    added += line.starts_with('+') ? 1U : 0U;
-    removed += line.starts_with('-') ? 1U : 0U;
-  });
-  return heading(head_of(plain_path(path), lines_text(added, removed)),
-                 look.color) +
+  return heading(head_of(plain_path(path), lines_in(diff)), look.color) +
          colored_diff(hunks_of(diff), look);
 }
 
@@ -148,7 +169,7 @@ std::string counts_text(const changed_file& x) {
     added += one->added;
     removed += one->removed;
   }
-  auto out = lines_text(added, removed);
+  auto out = x.net ? lines_in(*x.net) : lines_text(added, removed);
   if (x.calls.front()->before.empty() && !x.calls.front()->after.empty())
     out += ", new";
   if (x.calls.size() > 1) out += ", " + counted(x.calls.size(), "change");
@@ -163,6 +184,10 @@ std::string changes_text(const std::vector<changed_file>& files,
   for (const auto& x : files) {
     out += (out.empty() ? "" : "\n") +
            heading(head_of(x.path, counts_text(x)), look.color);
+    if (x.net) {
+      out += colored_diff(hunks_of(*x.net), look);
+      continue;
+    }
     for (const auto* one : x.calls) {
       out += colored_diff(hunks_of(one->diff), look);
       if (one->cut)

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,9 @@ namespace riffle::cli {
 struct changed_file {
   std::string path{};  ///< of the first, without detours
   std::vector<const file_change*> calls{};
+  /// The diff of all of them together, where somebody has made it: it is shown
+  /// in their place.
+  std::optional<std::string> net{};
 };
 
 /// In the order of their first change; of a session that worked in several
@@ -37,8 +41,8 @@ struct diff_look {
   std::size_t columns = 0;  ///< of the terminal; 0: none, lines stay whole
 };
 
-/// Each file with its lines added and removed, and its diffs one behind the
-/// other.
+/// Each file with its lines added and removed, and its diff: of all its changes
+/// together, or one behind the other.
 std::string changes_text(const std::vector<changed_file>& files,
                          const diff_look& look);
 

@@ -105,6 +105,9 @@ tl::expected<write_target, std::string> find(
   const auto plain = path_text(without_detours(target->name));
   const auto now = path_text(target->where);
   if (now == (place.empty() ? plain : place)) return std::move(*target);
+  if (!target->current && !place.empty() && now == plain)
+    return tl::unexpected{path_text(path) + ", which led to " + place +
+                          ", is not there any more"};
   return tl::unexpected{
       path_text(path) +
       (place.empty()
