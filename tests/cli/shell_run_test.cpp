@@ -12,6 +12,7 @@
 #include "runtime/cli/terminal/terminal_mode.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/eventually.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/skip.hpp"
 #include "tests/support/terminals.hpp"
@@ -35,7 +36,9 @@ TEST_CASE("what a command started ends with it when Riffle has to leave") {
                                  .leaves = is_ready});
   REQUIRE(result);
   CHECK(is_ready());
-  CHECK(testing::processes_in(folder.path()).empty());
+  // A sleep of the child may last a moment longer.
+  CHECK(testing::eventually(
+      [&] { return testing::processes_in(folder.path()).empty(); }));
 }
 
 TEST_CASE("Ctrl-C throws no key away where keys are read") {
