@@ -203,6 +203,13 @@ TEST_CASE("a line about a call waits for the end of a sentence") {
   }
   SECTION("here it ends") { s.on(events::llm_token{"I write. ", 1}); }
   SECTION("here its line ends") { s.on(events::llm_token{"I write.\n", 1}); }
+  SECTION("here it ends, and nothing comes") {
+    s.on(events::llm_token{"I write.", 1});
+    s.tick(1299ms);
+    CHECK(s.picture.text().find("[TOOL]") == std::string::npos);
+    s.tick(1300ms);
+    CHECK(s.picture.text().find("[TOOL]") != std::string::npos);
+  }
   SECTION("a call comes") {
     s.on(events::llm_token{"I write.", 1});
     s.on(call("d", "read", "Reading b", R"({"path":"b"})"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A plan as terminals of 60, 80 and 200 columns show it, whole.
+// A plan as terminals of 60, 80, 110 and 200 columns show it, whole.
 #include <functional>
 #include <string>
 #include <utility>
@@ -12,6 +12,7 @@
 using namespace riffle;
 using namespace riffle::cli;
 using namespace std::chrono_literals;
+using Catch::Matchers::Contains;
 using events::run_status;
 using riffle::testing::terminal_picture;
 
@@ -174,6 +175,13 @@ TEST_CASE("golden: a plan at 80 columns") {
 [3/3] [TOOL] bash: git push --follow-tags origin main ✗ no such remote — 0.1s
 [3/3] ✗ push: bash (0.3s)
 )");
+}
+
+TEST_CASE("golden: a plan at 110 columns") {
+  stage x{110};
+  CHECK_THAT(
+      play(x, [] {}),
+      Contains(" 日本語 and in English, and say of each … (2.4s, 2 calls)\n"));
 }
 
 TEST_CASE("golden: a plan at 200 columns") {

@@ -73,6 +73,9 @@ TEST_CASE("a plan is shown whole at first, then what changed") {
   // The call that did it says nothing more.
   on(a_call("manage_plan"));
   CHECK(on(its_result(outcome::ok)).empty());
+  plan_feed verbose{verbosity::verbose};
+  CHECK(verbose(a_call("manage_plan")).empty());
+  CHECK(verbose(its_result(outcome::ok)).empty());
   on(a_call("manage_plan"));
   CHECK(on(its_result(outcome::failed)).starts_with("[TOOL] manage_plan"));
   CHECK(on(events::plan_updated{"create", "[]"}) == "[PLAN] no steps\n");

@@ -76,7 +76,7 @@ Now a command.
     ^[[2Jtwo 👍
 
 All is seen: 2 lines.
-Go on: riffle run -c "…", or riffle -c
+Go on: riffle run -c "TASK", or riffle -c
 )");
   // While it worked, the status line showed what runs, and its progress.
   CHECK(has_text(riffle.written(), " Running: echo one; sleep 0.5;"));
@@ -101,7 +101,7 @@ Now a command.
     ^[[2Jtwo 👍
 
 All is seen: 2 lines.
-Go on: riffle run -c "…", or riffle -c
+Go on: riffle run -c "TASK", or riffle -c
 )");
 }
 
@@ -279,7 +279,7 @@ a.cpp │    12
 ────────────────────────────────────────
 code
 ────────────────────────────────────────
-Go on: riffle run -c "…", or riffle -c
+Go on: riffle run -c "TASK", or riffle -c
 )");
     CHECK(has_text(riffle.written(), "\x1b[1mone\x1b[0m"));
   }

@@ -11,6 +11,7 @@
 
 #include "runtime/cli/terminal/choose.hpp"
 #include "runtime/cli/view/exit_status.hpp"
+#include "runtime/cli/view/session_text.hpp"
 #include "runtime/service/run_folder.hpp"
 
 namespace riffle::cli {
@@ -77,7 +78,9 @@ int report_end(const sessions_command& x, const run_id& id, run_state state,
                 " was asked to end and has not yet; 'riffle sessions show " +
                 x.id + "' says how it goes on");
   } else if (x.common.level != verbosity::quiet) {
-    io.complain("run " + id.value + " of session " + x.id + " is " + how);
+    io.complain(
+        (x.common.level == verbosity::verbose ? "run " + id.value : "the run") +
+        " of session " + short_id(x.id) + " is " + how);
   }
   return state == run_state::active ? failed : completed;
 }

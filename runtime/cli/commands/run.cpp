@@ -96,7 +96,7 @@ int execute(const run_command& x, console& io) {
   const int status = watch({*rt, *started, std::move(keyboard)}, x.common,
                            x.show, signals, room, io);
   // The screen has just shown what came of it.
-  tell("Go on: riffle run -c \"…\", or riffle -c", x.common, io);
+  tell("Go on: riffle run -c \"TASK\", or riffle -c", x.common, io);
   return status;
 }
 

@@ -35,6 +35,13 @@ bool ends_sentence(std::string_view text) {
          std::string_view{".!?:"}.find(text[end]) != std::string_view::npos;
 }
 
+/// Or may, if nothing comes: "3." may become "3.5".
+bool may_end_sentence(std::string_view text) {
+  const auto end = text.find_last_not_of(" \n");
+  return end != std::string_view::npos &&
+         std::string_view{".!?:"}.find(text[end]) != std::string_view::npos;
+}
+
 bool is_end(const event& x) {
   return std::holds_alternative<events::failure>(x.body) ||
          std::holds_alternative<events::run_finished>(x.body);
@@ -111,6 +118,7 @@ screen_writes live_view::on(const event& x, time_point now,
   if (std::holds_alternative<events::llm_reasoning>(x.body)) return out;
   if (const auto* text = std::get_if<events::llm_token>(&x.body)) {
     pauses_.reset();
+    text_at_ = now;
     if (options_.live_text && !says_nothing(text->content))
       show_lines(out, run_.before_text());
     on_text(out, text->content, now);
@@ -258,7 +266,9 @@ screen_writes live_view::tick(time_point now, view_size size) {
     pause_text(out);
     release(out);
   }
-  if (!held_.empty() && now - held_since_ >= longest_sentence) {
+  const bool rests =
+      now - text_at_ >= text_may_go_on && may_end_sentence(shown_);
+  if (!held_.empty() && (rests || now - held_since_ >= longest_sentence)) {
     if (!screen_.in_text()) pause_text(out);
     release(out);
   }

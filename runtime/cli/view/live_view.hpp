@@ -74,6 +74,7 @@ class live_view : public work_view {
   std::optional<time_point> pauses_;  ///< since then it may have ended
   std::string held_;  ///< lines that wait for the end of a sentence
   time_point held_since_{};
+  time_point text_at_{};  ///< when the last of it came
 };
 
 }  // namespace riffle::cli

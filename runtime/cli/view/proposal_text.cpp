@@ -57,8 +57,10 @@ std::string this_call(const storage::grant_record& x) {
   events::approval_required call;
   call.tool = x.tool;
   call.arguments = x.what;
-  auto name = call_name(call);
-  return name.size() > x.tool.size() + 1 ? name : exact_line(x.what, 200);
+  const auto name = call_name(call);
+  const bool says_more =
+      name.starts_with(x.tool + " ") && name.size() > x.tool.size() + 1;
+  return says_more ? name.substr(x.tool.size() + 1) : exact_line(x.what, 200);
 }
 
 void append_member(std::string& out, std::string_view name,

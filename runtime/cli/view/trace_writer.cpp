@@ -201,7 +201,7 @@ std::string trace_writer::on(const events::tool_call& x, wall_time at) {
   std::string out;
   // Of what did not begin its end says so, and a question has said all of it.
   const bool seen = seen_.erase(x.id) > 0;
-  if (verbose() && !seen)
+  if (verbose() && !seen && !speaks_for_itself(x.tool))
     out =
         call_line(x.tool, x.arguments.empty() ? x.arguments_text : x.arguments);
   open_.insert_or_assign(
@@ -271,7 +271,7 @@ std::string trace_writer::on(const events::tool_result& x, wall_time) {
   const bool told = denied_.erase(x.id) > 0 &&
                     (x.how == outcome::denied || x.how == outcome::cancelled);
   const auto call = open_.extract(x.id);
-  const bool silent = call && good && speaks_for_itself(x.tool) && !verbose();
+  const bool silent = call && good && speaks_for_itself(x.tool);
   const bool stopped = is_stopped(x);
   const bool unbegun = stopped && never_began(x);
   if (unbegun && !told && !verbose()) ++not_begun_;
