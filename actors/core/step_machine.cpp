@@ -344,8 +344,8 @@ void step_machine::after_break(step_effects& out, time_point now) {
   if (!next.again) {
     auto why = *break_error_;
     if (retry_after_ && *retry_after_ > retry_after_limit)
-      why.message += "; the server asks to wait " +
-                     short_duration(to_ms(*retry_after_));
+      why.message +=
+          "; the server asks to wait " + short_duration(to_ms(*retry_after_));
     fail(why, events::run_status::failed, out, now);
     return;
   }
