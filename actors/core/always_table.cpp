@@ -69,10 +69,15 @@ bool git_writes_output(const shell_part& command) {
 bool git_names_host(const shell_part& command) {
   if (command.size() < 3 || command[0].text != "git") return false;
   const auto& act = command[1].text;
-  const bool has_revisions = matches_any("push fetch pull", act);
-  if (!has_revisions &&
-      !matches_any("clone ls-remote remote submodule archive", act))
+  if (act == "submodule") return true;  // a file of the folder names them
+  if (matches_any(
+          "show diff log blame annotate checkout restore reset cat-file "
+          "rev-parse rev-list grep ls-tree ls-files merge-base range-diff rm "
+          "mv add status commit cherry-pick revert merge rebase stash tag "
+          "branch switch describe shortlog",
+          act))
     return false;
+  const bool has_revisions = matches_any("push fetch pull", act);
   const auto is_colon = [](const shell_word& x) {
     return x.text.find(':') != x.text.npos;
   };

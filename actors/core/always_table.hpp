@@ -35,8 +35,9 @@ bool is_runner(std::string_view subcommand);
 /// or the beginning of one.
 bool git_writes_output(const shell_part& command);
 
-/// Git is given a repository as ssh is (`host:path`). A colon may also stand in
-/// what is pushed or fetched (`HEAD:main`), behind the repository's name.
+/// Git may be given a repository as ssh is (`host:path`), or find its name in a
+/// file. A colon may also stand in a revision (`HEAD:a.txt`), and in what is
+/// pushed or fetched (`HEAD:main`), behind the repository's name.
 bool git_names_host(const shell_part& command);
 
 }  // namespace riffle::core

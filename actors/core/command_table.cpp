@@ -90,13 +90,14 @@ constexpr auto rows = std::to_array<command_row>({
      .reason = "-exec and its like run commands, -delete is one"},
     {.names = "git",
      .what = runs::if_told,
-     .words = "-c* clone+-*c* clone+-*u* clone+--template "
-              "init+--template rebase+-*x* grep+-*O* -x* -O* "
-              "--config --config-env --exec --exec-path --ext-diff --extcmd "
-              "--open-files-in-pager --upload-pack --receive-pack "
-              "--access-hook config foreach run difftool mergetool hook "
-              "filter-branch instaweb send-email web--browse remote-ext "
-              "merge-index ext::* --stdin* --work-tree --pathspec-from-file",
+     .words =
+         "-c* clone+-*c* clone+-*u* clone+--template "
+         "init+--template init-db+--template rebase+-*x* grep+-*O* -x* -O* "
+         "--config --config-env --exec --exec-path --ext-diff --extcmd "
+         "--open-files-in-pager --upload-pack --receive-pack "
+         "--access-hook config foreach run difftool mergetool hook "
+         "filter-branch instaweb send-email web--browse remote-ext "
+         "merge-index ext::* --stdin* --work-tree --pathspec-from-file",
      .paths = "add branch checkout commit diff log rm mv show status switch "
               "restore reset blame",
      .reason = "aliases, pagers and hooks are commands"},

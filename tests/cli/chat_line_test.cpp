@@ -69,6 +69,8 @@ TEST_CASE("programs that draw on the whole terminal are known") {
                         "git --work-tree y --git-dir x commit",
                         "sudo -u me git commit",
                         "git cherry-pick --continue",
+                        "git notes --ref=x add",
+                        "sudo -E vi x",
                         "git send-email x"}) {
     CAPTURE(x);
     CHECK(wants_terminal(x));
@@ -99,6 +101,7 @@ TEST_CASE("programs that draw on the whole terminal are known") {
                         "git merge main",
                         "git notes",
                         "git notes list",
+                        "git notes d",
                         "git notes add -m x",
                         "git tag -u KEY -m x v1",
                         "git --git-dir commit",

@@ -139,6 +139,12 @@ TEST_CASE("output that comes in pieces is harmless, with its colours") {
   CHECK(hides.on("\x1b[8ma\x1b[0;8;1mb\x1b[08mc\x1b[38;5;8md\x1b[48;2;8;8;8;8me"
                  "\x1b[mf") ==
         "a\x1b[0;1mbc\x1b[38;5;8md\x1b[48;2;8;8;8me\x1b[mf");
+  safe_output resets{true};
+  CHECK(resets.on("\x1b[;8ma\x1b[;1mb\x1b[58;5;8;4mc\x1b[58;5;8md") ==
+        "\x1b[ma\x1b[;1mb\x1b[4mcd");
+  safe_output hidden{true};
+  CHECK(hidden.on("\x1b]0;\u200b").empty());
+  CHECK(hidden.end() == "^[]0;\\u{200b}");
   // What never ends is shown, and does not grow.
   safe_output x{true};
   CHECK(x.on("\x1b[" + std::string(100, '1')) == "^[[" + std::string(100, '1'));

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <filesystem>
+#include <poll.h>
 #include <pty.h>
 #include <string>
 #include <unistd.h>
@@ -41,6 +42,25 @@ TEST_CASE("what a command started ends with it when Riffle has to leave") {
       [&] { return testing::processes_in(folder.path()).empty(); }));
 }
 
+TEST_CASE("what tidies up has its time, however long ago a Ctrl-C was") {
+  const testing::temp_folder folder;
+  const auto name = folder.path().string();
+  folder.write("child.sh",
+               "trap 'sleep 0.3; touch cleaned; exit' TERM\n"
+               "touch ready\nwhile :; do sleep 0.05; done\n");
+  bool lingers = false;
+  const auto result = run_shell(
+      "cd '" + name + "' && sh child.sh; true",
+      {.show = [](std::string_view) {},
+       .stopped =
+           [&] { return std::filesystem::exists(folder.path() / "ready"); },
+       .leaves = [&] { return lingers; },
+       .lingers = [&] { lingers = true; }});
+  REQUIRE(result);
+  CHECK(lingers);
+  CHECK(std::filesystem::exists(folder.path() / "cleaned"));
+}
+
 TEST_CASE("Ctrl-C throws no key away where keys are read") {
   if (!testing::has_terminals()) return testing::skip(testing::no_terminals);
   std::array<int, 2> ends{};
@@ -56,6 +76,8 @@ TEST_CASE("Ctrl-C throws no key away where keys are read") {
   std::array<char, 16> got{};
   std::string keys;
   while (keys.size() < 4) {
+    pollfd ready{terminal.get(), POLLIN, 0};
+    REQUIRE(::poll(&ready, 1, 10'000) == 1);
     const auto n = ::read(terminal.get(), got.data(), got.size());
     REQUIRE(n > 0);
     keys.append(got.data(), static_cast<std::size_t>(n));

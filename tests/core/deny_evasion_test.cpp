@@ -64,7 +64,6 @@ TEST_CASE("options that are shortened or bundled are still the options") {
             "git clone --no-local -u zap ./repo q",
             "git clone --no-local --up='bin/z\"\"ap x;' ./repo q",
             "git clone -qu 'bin/z\"\"ap x;' ./repo q",
-            "git clone --template=t ./repo q", "git clone --tem t ./repo q",
             "git fetch --u 'z\"\"ap x' o", "git grep --open x",
             "git rebase -ix 'z\"\"ap x' m", "git remote-ext x 'bin/z\"\"ap f'",
             "printf 'connect git-upload-pack\\n' | git remote-ext x 'bin/zap'",

@@ -108,8 +108,9 @@ TEST_CASE("a text that reads its input as commands is in doubt") {
 TEST_CASE("what looks like a free line may be another one") {
   hold({// A folder's name is not git's command.
         "git -C switch -c alias.x=!x x", "git -c alias.x=!x add y",
-        "git clone -c x=y z", "git --exec-path=x add y", "git log --ext-diff",
-        "git config x", "git -C add hook", "git submodule foreach x",
+        "git clone -c x=y z", "git clone --template=t y", "git init-db --tem t",
+        "git --exec-path=x add y", "git log --ext-diff", "git config x",
+        "git -C add hook", "git submodule foreach x",
         // Numbers that may be words.
         "nproc() { echo 4 SHELL=./x; }; make -j$(nproc)",
         "make -j$(echo 4 SHELL=./x)", "echo $((a[$(x)]))", "echo $((x+1))",

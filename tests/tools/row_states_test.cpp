@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <random>
+#include <thread>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/seed.hpp"
@@ -18,7 +19,7 @@ std::string passed_rows(std::string_view text) {
   row_states rows;
   std::string out;
   rows.feed(text, out);
-  rows.finish(out);
+  rows.release(out);
   return out;
 }
 
@@ -34,22 +35,25 @@ std::string progress_bar(int states) {
 TEST_CASE("of a row that is written over the first and last states pass") {
   CHECK(passed_rows("begin\n" + progress_bar(5000) + "end\n") ==
         "begin\nat 1\rat 2\rat 3\r\n"
-        "[... states of this row, each ended by \\r, left out: 4996 ...]\n"
+        "[... states of this row left out: 4996; | tr '\\r' '\\n' shows them "
+        "...]\n"
         "at 5000\nend\n");
   // The next row counts anew.
-  CHECK(passed_rows(progress_bar(5) + progress_bar(4)) ==
-        "at 1\rat 2\rat 3\r\n"
-        "[... states of this row, each ended by \\r, left out: 1 ...]\n"
-        "at 5\nat 1\rat 2\rat 3\rat 4\n");
+  CHECK(
+      passed_rows(progress_bar(5) + progress_bar(4)) ==
+      "at 1\rat 2\rat 3\r\n"
+      "[... states of this row left out: 1; | tr '\\r' '\\n' shows them ...]\n"
+      "at 5\nat 1\rat 2\rat 3\rat 4\n");
   // A last state that was ended itself is one all the same.
-  CHECK(passed_rows("1\r2\r3\r4\r5\r").ends_with("left out: 1 ...]\n5\r"));
+  CHECK(passed_rows("1\r2\r3\r4\r5\r").ends_with("shows them ...]\n5\r"));
 }
 
 TEST_CASE("what is no progress passes as it is") {
   const std::string long_state(row_states::longest_state + 1, 'x');
   for (const std::string text :
        {"", "a", "a\nb", "a\r\nb\r\n\r\n", "a\rb\rc\rd\n", "a\rb\rc\rd",
-        "a\rb\rc\rd\r", "a\rb\rc\rd\r\n", "a\r\r\r\rb", "\r\r\n", "\r"}) {
+        "a\rb\rc\rd\r", "a\rb\rc\rd\r\n", "a\r\r\r\rb", "\r\r\n", "\r",
+        "a\rb\rc\rd\r\r\r\n", "1\r2\r3\r4\r   \r\n"}) {
     CAPTURE(text);
     CHECK(passed_rows(text) == text);
   }
@@ -58,21 +62,36 @@ TEST_CASE("what is no progress passes as it is") {
   CHECK(passed_rows(many) == many);
 }
 
+TEST_CASE("rows of an old Mac pass, and what a program does one by one") {
+  std::string lines;
+  std::string steps;
+  for (int i = 0; i < 100; ++i) {
+    const std::string word(5, static_cast<char>('a' + i % 26));
+    lines += word + "," + std::to_string(i) + "\r";
+    steps += "Compiling " + word + " v1." + std::to_string(i) + "\r";
+  }
+  CHECK(passed_rows(lines) == lines);
+  CHECK(passed_rows(steps + "\n") == steps + "\n");
+}
+
 TEST_CASE("rows pass alike in whatever pieces they come") {
   std::mt19937 random{testing::fresh_seed()};
   constexpr std::string_view letters = "ab\r\r\n";
+  const std::string long_part(row_states::longest_state, 'x');
   for (int round = 0; round < 2000; ++round) {
     std::string text;
     for (auto n = random() % 60; n > 0; --n)
       text += letters[random() % letters.size()];
+    if (round % 10 == 0) text.insert(random() % (text.size() + 1), long_part);
     row_states rows;
     std::string out;
     for (std::string_view rest = text; !rest.empty();) {
-      const auto n = std::min<std::size_t>(1 + random() % 5, rest.size());
+      const auto n = std::min<std::size_t>(
+          1 + random() % (round % 10 == 0 ? 3000 : 5), rest.size());
       rows.feed(rest.substr(0, n), out);
       rest.remove_prefix(n);
     }
-    rows.finish(out);
+    rows.release(out);
     CAPTURE(text);
     REQUIRE(out == passed_rows(text));
   }
@@ -87,6 +106,25 @@ TEST_CASE("bash: a progress bar costs the model a few lines, not thousands") {
               "printf 'done  \\n' >&2"}});
   CHECK(got.text ==
         "1 of 2000\r2 of 2000\r3 of 2000\r\n"
-        "[... states of this row, each ended by \\r, left out: 1997 ...]\n"
-        "done  \n");
+        "[... states of this row left out: 1996; | tr '\\r' '\\n' shows them "
+        "...]\n"
+        "2000 of 2000\rdone  \n");
+}
+
+TEST_CASE("bash: what two sources write stands in the order in which it came") {
+  testing::tool_fixture x;
+  const std::jthread person{[&x] {
+    testing::eventually([&] { return x.joined("stderr").ends_with("error"); });
+    x.folder.write("go", "");
+  }};
+  const auto got =
+      x.run(*make_bash({}),
+            {{"command",
+              "printf '1\\r2\\r3\\r4\\r5\\rerror' >&2\n"
+              "until [ -e go ]; do sleep 0.01; done; echo and then"}});
+  CHECK(
+      got.text ==
+      "1\r2\r3\r\n"
+      "[... states of this row left out: 1; | tr '\\r' '\\n' shows them ...]\n"
+      "5\rerrorand then\n");
 }

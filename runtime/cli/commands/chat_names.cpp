@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/base/clock.hpp"
+#include "runtime/cli/commands/net_changes.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/changes_text.hpp"
 #include "runtime/cli/view/session_text.hpp"
@@ -77,8 +78,9 @@ bool find_changed(const std::filesystem::path& data, const session_id& session,
   const auto all = sessions->changes(*whole);
   if (!all) return true;
   std::vector<named_choice> found;
-  for (const auto& x :
-       by_file(*all, {}, service::taken_back_of(whole->state).runs))
+  auto files = by_file(*all, {}, service::taken_back_of(whole->state).runs);
+  find_net(files);
+  for (const auto& x : files)
     if (is_whole(x.path)) found.push_back({x.path, counts_text(x)});
   to.add([&](auto& files) { files = std::move(found); });
   return false;

@@ -26,7 +26,7 @@ void conversation::compact(interrupts& signals) {
     return note(
         std::string{"There is no summary"} +
         (whole && whole->runs.back().state == storage::run_state::completed
-             ? ", which says something in at most 64 KiB"
+             ? " (it has to say something, in at most 64 KiB)"
              : "") +
         "; the session stays as it is.");
   note(

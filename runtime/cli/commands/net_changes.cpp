@@ -2,8 +2,11 @@
 #include "runtime/cli/commands/net_changes.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
 
 #include "tools/builtin/files/change_report.hpp"
 #include "tools/builtin/files/line_diff.hpp"
@@ -11,6 +14,17 @@
 namespace riffle::cli {
 
 namespace {
+
+/// Bytes that are looked at, for all files: each change of one costs its size.
+constexpr std::uintmax_t most_work = 64u << 20;
+
+std::uintmax_t work_for(const changed_file& x) {
+  std::error_code gone;
+  const auto path =
+      std::filesystem::path{x.calls.back()->folder} / x.calls.back()->path;
+  const auto size = std::filesystem::file_size(path, gone);
+  return gone ? 0 : size * x.calls.size();
+}
 
 std::optional<std::string> net_of(const changed_file& x) {
   const auto& folder = x.calls.back()->folder;
@@ -44,7 +58,13 @@ std::vector<tools::made_change> made_by(const changed_file& x) {
 }
 
 void find_net(std::vector<changed_file>& all) {
-  for (auto& x : all) x.net = net_of(x);
+  std::uintmax_t work = 0;
+  for (auto& x : all) {
+    if (x.calls.size() < 2) continue;
+    work += work_for(x);
+    if (work > most_work) return;
+    x.net = net_of(x);
+  }
 }
 
 }  // namespace riffle::cli

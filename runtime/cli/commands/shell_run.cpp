@@ -94,10 +94,11 @@ class started_shell {
     const bool leaves = watch.leaves();
     if (leaves && !std::exchange(told_, true)) {
       for (const auto x : tools::descendants_of(pid_)) {
-        if (unique_fd one{::pidfd_open(x, 0)})
-          asked_too_.push_back(std::move(one));
+        unique_fd one{::pidfd_open(x, 0)};
+        if (!one) continue;  // it has ended
+        ::pidfd_send_signal(one.get(), SIGTERM, nullptr, 0);
+        asked_too_.push_back(std::move(one));
         heirs_.push_back(x);
-        ::kill(x, SIGTERM);
       }
       ::kill(pid_, SIGTERM);
     }
@@ -115,9 +116,10 @@ class started_shell {
     return false;
   }
 
-  /// What it had started, and was asked to end with it, has as much time.
+  /// What it had started, and was asked to end with it, has as much time from
+  /// then on.
   void end_asked() {
-    while (!asked_too_.empty() && clock::now() < *asked_ + longest_end) {
+    while (!asked_too_.empty() && clock::now() < *insisted_ + longest_end) {
       std::vector<pollfd> all;
       for (const auto& x : asked_too_) all.push_back({x.get(), POLLIN, 0});
       ::poll(all.data(), all.size(), 50);

@@ -335,9 +335,8 @@ dialog_step approval_prompt::let_edit() {
   look_at_file();
   auto before = open_->editable();
   say(open_->told_before_edit());
-  const auto text =
-      edit_text(before, keyboard_.get(), around_.stopped, open_->ending(),
-                open_->first_line());
+  const auto text = edit_text(before, keyboard_.get(), around_.stopped,
+                              open_->ending(), open_->first_line());
   look_at_file();
   auto step = text ? open_->on_edited(*text)
                    : dialog_step{open_->refused(text.error().message), {}};

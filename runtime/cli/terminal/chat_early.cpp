@@ -115,10 +115,13 @@ bool chat_prompt::shows_typing() const {
 
 std::size_t chat_prompt::take_over(bool stopped, bool secret) {
   if (secret) {
-    if (!plain_) mode_.set(typing_mode::keys);
+    // A line without its end is seen only there.
+    const auto before = mode_.now();
+    mode_.set(typing_mode::keys);
     pollfd ready{keyboard_.get(), POLLIN, 0};
     const bool typed = ::poll(&ready, 1, 0) > 0;
     ::tcflush(keyboard_.get(), TCIFLUSH);
+    if (plain_) mode_.set(before);
     if (typed)
       screen_.write(
           "What you typed beside it is left out, since it did not show "

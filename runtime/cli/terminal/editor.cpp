@@ -154,9 +154,10 @@ expected<std::string> edit_text(const std::string& text, int terminal_fd,
       // Of what is not there the shell would say so first, in words of its own.
       {R"(f=$1; l=$2; set -- ${VISUAL:-${EDITOR:-editor}}
 p=$(command -v "$1") && [ ! -d "$p" ] || exit 127
-case "$l ${1##*/}" in
-  "1 "*) ;;
-  *" vi" | *" vim" | *" nvim" | *" nano" | *" emacs" | *" micro" | *" kak")
+for e; do :; done
+case "$l ${1##*/} $e" in
+  "1 "* | *" --") ;;
+  *" vi "* | *" vim "* | *" nvim "* | *" nano "* | *" emacs "* | *" micro "*)
     set -- "$@" "+$l" ;;
 esac
 exec "$@" "$f")",

@@ -89,14 +89,14 @@ struct row_sequence {
     other,  ///< none of these; it is shown
     colors,
     erases,   ///< the rest of the row, or all of it
-    nothing,  ///< that is of use here: the cursor's look, a window's title
+    nothing,  ///< that is of use here: the cursor's look, titles, links
   };
   std::size_t size = 0;
   does what = does::other;
   bool open = false;  ///< it may be one, once all of it is there
 };
 
-/// "ESC ] 0 ; title BEL"
+/// "ESC ] 0 ; title BEL", and its like (OSC): a link, the clipboard.
 row_sequence title_of(std::string_view text) {
   constexpr std::size_t longest = 512;
   for (std::size_t i = 2; i < std::min(text.size(), longest); ++i) {
@@ -135,38 +135,50 @@ row_sequence row_sequence_of(std::string_view text) {
   return erases ? found(does::erases) : row_sequence{};
 }
 
-/// Colours, without what would hide the text (8).
+/// Colours, without what conceals the text (8), and without those of lines
+/// below it (58), whose numbers others take for such.
 std::string shown_colors(std::string_view sequence) {
   std::string out;
   auto rest = sequence.substr(2, sequence.size() - 3);
-  for (std::size_t color = 0; !rest.empty();) {
+  bool first = true;
+  bool all_left_out = !rest.empty();
+  std::size_t parts = 0;  // of a colour that follow: "5;8", "2;8;8;8"
+  bool left_out = false;
+  for (bool more = true; more;) {
     const auto end = std::min(rest.find(';'), rest.size());
     const auto one = rest.substr(0, end);
+    more = end < rest.size();
     rest.remove_prefix(std::min(end + 1, rest.size()));
-    // "38;5;8" is a colour of a table, "38;2;8;8;8" one of three parts.
-    const bool is_part = color > 0;
-    if (color > 0) --color;
-    if (!is_part && one.find_first_not_of('0') != one.npos &&
-        one.substr(one.find_first_not_of('0')) == "8")
-      continue;
-    if (!is_part && (one == "38" || one == "48" || one == "58"))
-      color = rest.starts_with("5;") ? 2 : rest.starts_with("2;") ? 4 : 0;
-    out.append(out.empty() ? "" : ";").append(one);
+    if (parts > 0) {
+      --parts;
+    } else {
+      const auto digits =
+          one.substr(std::min(one.find_first_not_of('0'), one.size()));
+      const bool is_color = digits == "38" || digits == "48" || digits == "58";
+      left_out = digits == "8" || digits == "58" || one.starts_with("58:");
+      if (is_color)
+        parts = rest.starts_with("5;") ? 2 : rest.starts_with("2;") ? 4 : 0;
+    }
+    if (left_out) continue;
+    if (!std::exchange(first, false)) out += ';';
+    out += one;
+    all_left_out = false;
   }
-  const bool nothing = out.empty() && sequence.size() > 3;
-  return nothing ? std::string{} : "\x1b[" + out + "m";
+  return all_left_out ? std::string{} : "\x1b[" + out + "m";
 }
 
-/// Text can be hidden in them, and no script needs them.
+/// Nobody sees them, and no script needs them where it is read as one.
 bool hides(char32_t code) {
-  return code == 0x200B || (code >= 0x2060 && code <= 0x2064) ||
-         (code >= 0x206A && code <= 0x206F) || code == 0xFEFF ||
-         (code >= 0xE0000 && code <= 0xE0FFF);
+  return code == 0xAD || code == 0x115F || code == 0x1160 || code == 0x200B ||
+         (code >= 0x2060 && code <= 0x2064) ||
+         (code >= 0x206A && code <= 0x206F) || code == 0x3164 ||
+         (code >= 0xFE00 && code <= 0xFE0D) || code == 0xFEFF ||
+         code == 0xFFA0 || (code >= 0xE0000 && code <= 0xE0FFF);
 }
 
 /// What a model would read and nobody sees, spelled.
 std::string with_hidden(std::string text) {
-  if (text.find_first_of("\xE2\xEF\xF3") == text.npos) return text;
+  if (text.find_first_of("\xC2\xE1\xE2\xE3\xEF\xF3") == text.npos) return text;
   std::string out;
   for (std::string_view rest = text; !rest.empty();) {
     const auto c = first_of(rest);
@@ -181,6 +193,7 @@ std::string with_hidden(std::string text) {
 
 /// As it stands there in the end: a character takes the place of another.
 void append_settled(std::string& out, std::string_view row) {
+  constexpr std::size_t longest_row = 1000;
   std::vector<std::string_view> cells;
   std::size_t at = 0;
   while (!row.empty()) {
@@ -192,7 +205,8 @@ void append_settled(std::string& out, std::string_view row) {
     } else if (found.what == row_sequence::does::erases) {
       const bool all = row.substr(0, size).ends_with("2K");
       cells.resize(std::min(at, cells.size()));
-      if (all) std::ranges::fill(cells, " ");
+      // A longer row is none of a terminal, and would be costly.
+      if (all && cells.size() <= longest_row) std::ranges::fill(cells, " ");
     } else if (size == 0) {
       size = first_of(row).size;
       if (at == cells.size()) cells.emplace_back();
@@ -271,7 +285,7 @@ std::string safe_output::on(std::string_view piece) {
 }
 
 std::string safe_output::end() {
-  const auto rest = safe_text(std::exchange(held_, {}));
+  const auto rest = with_hidden(safe_text(std::exchange(held_, {})));
   return std::exchange(colored_, false) ? rest + "\x1b[0m" : rest;
 }
 

@@ -17,15 +17,15 @@ std::string safe_text(std::string_view text);
 /// Bytes at the end of a piece that may be the beginning of a character.
 std::size_t begun_character(std::string_view piece);
 
-/// Of a program's output what stays on a terminal, without its colours and the
-/// titles of its window: behind a '\r' a row is written over, as progress is.
+/// Of a program's output what stays on a terminal, without its colours, titles
+/// and links: behind a '\r' a row is written over, as progress is.
 std::string settled_lines(std::string_view output);
 
 /// Such an output as it comes, in pieces, for a terminal: as `safe_text`, but a
 /// '\r' goes to the beginning of the row, what erases a row does so, colours
-/// are colours, where there are any, and titles and the cursor's look are left
-/// out. What would hide text does not, and characters that hold hidden text are
-/// \u{NNNN}: a model reads it.
+/// are colours, where there are any, and titles, links and the cursor's look
+/// are left out. Nothing is concealed, and characters that nobody sees are
+/// \u{NNNN}: a model reads them. Text in the colour of its ground is as it is.
 class safe_output {
  public:
   explicit safe_output(bool color) : color_{color} {}

@@ -137,7 +137,6 @@ std::size_t call_edit::first_line() const {
   if (!is_of_content() || !file_) return 1;
   const auto now = text();
   const auto end = std::ranges::mismatch(now, *file_).in1;
-  if (end == now.end()) return 1;
   return 1 + static_cast<std::size_t>(std::count(now.begin(), end, '\n'));
 }
 

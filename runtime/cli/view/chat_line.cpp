@@ -75,8 +75,9 @@ bool is_one_of(std::string_view word, std::string_view letters,
 /// The words behind git's own options.
 std::span<const std::string_view> git_words(
     std::span<const std::string_view> words) {
-  static constexpr std::array<std::string_view, 6> valued{
-      "-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"};
+  static constexpr std::array<std::string_view, 7> valued{
+      "-C",          "-c",           "--git-dir",    "--work-tree",
+      "--namespace", "--config-env", "--attr-source"};
   while (!words.empty() && words[0].starts_with('-')) {
     const bool has_value = std::ranges::find(valued, words[0]) != valued.end();
     words =
@@ -101,9 +102,13 @@ bool git_talks(std::span<const std::string_view> words) {
   if (act == std::end(git_acts)) return false;
   words = words.subspan(1);
   if (!act->then.empty()) {
-    if (words.empty() || act->then.find(words[0]) == act->then.npos)
+    const auto allowed = words_of(act->then);
+    const auto second = std::ranges::find_if_not(
+        words, [](std::string_view x) { return x.starts_with('-'); });
+    if (second == words.end() ||
+        std::ranges::find(allowed, *second) == allowed.end())
       return false;
-    words = words.subspan(1);
+    words = {second + 1, words.end()};
   }
   bool talks = act->always;
   for (const auto word : words) {
@@ -278,8 +283,11 @@ bool wants_terminal(std::string_view command) {
   const auto words = words_of(command);
   std::span<const std::string_view> rest{words};
   while (rest.size() > 1 && (rest[0] == "sudo" || rest[0] == "doas")) {
-    const bool as_user = rest[1] == "-u" && rest.size() > 3;
-    rest = rest.subspan(as_user ? 3 : 1);
+    rest = rest.subspan(1);
+    while (rest.size() > 1 && rest[0].starts_with('-')) {
+      const bool has_value = rest[0] == "-u" || rest[0] == "-g";
+      rest = rest.subspan(has_value && rest.size() > 2 ? 2 : 1);
+    }
   }
   if (rest.empty()) return false;
   auto name = rest[0];

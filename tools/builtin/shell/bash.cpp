@@ -97,10 +97,8 @@ class output_log final : public process_listener {
       x->reporter.append(text_);
       x->reporter.flush();
       keep(*x);
-      text_.clear();
-      x->rows.finish(text_);
-      kept.append(text_);
     }
+    for (auto* x : {&out_, &err_}) let_go(*x);
   }
 
   output_spool kept;
@@ -112,9 +110,18 @@ class output_log final : public process_listener {
     row_states rows;
   };
 
+  /// In the order in which it came: behind what the other source holds back.
   void keep(source& from) {
+    if (text_.empty()) return;
+    let_go(&from == &out_ ? err_ : out_);
     passed_.clear();
     from.rows.feed(text_, passed_);
+    kept.append(passed_);
+  }
+
+  void let_go(source& from) {
+    passed_.clear();
+    from.rows.release(passed_);
     kept.append(passed_);
   }
 

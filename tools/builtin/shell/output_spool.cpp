@@ -8,6 +8,35 @@
 
 namespace riffle::tools {
 
+namespace {
+
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/// Numbers, units ("MiB", "eta") and what bars are made of are in none.
+std::string long_words(std::string_view text) {
+  constexpr std::size_t shortest = 4;
+  std::string out;
+  while (!text.empty()) {
+    const auto end = static_cast<std::size_t>(
+        std::ranges::find_if_not(text, is_letter) - text.begin());
+    if (end >= shortest) out.append(text.substr(0, end)).append(" ");
+    text.remove_prefix(std::max<std::size_t>(end, 1));
+  }
+  return out;
+}
+
+/// Two states of the same progress. A row that was erased is none.
+bool are_alike(std::string_view one, std::string_view other) {
+  constexpr std::string_view nothing = " \t\r";
+  return one.find_first_not_of(nothing) != one.npos &&
+         other.find_first_not_of(nothing) != other.npos &&
+         long_words(one) == long_words(other);
+}
+
+}  // namespace
+
 output_spool::output_spool(std::size_t cap, std::filesystem::path file)
     : half_{cap / 2}, whole_{std::move(file)} {}
 
@@ -52,67 +81,70 @@ bool output_spool::truncated() const noexcept {
 }
 
 void row_states::feed(std::string_view text, std::string& out) {
+  if (states_ == 0 && !ended_ && text.find('\r') == text.npos) {
+    out += text;
+    return;
+  }
   while (!text.empty()) {
-    if (std::exchange(returned_, false)) {
-      if (text[0] == '\n') {
-        take("\r", out);
-      } else {
-        end_state(out);
-      }
-    }
-    const auto at = std::min(text.find_first_of("\r\n"), text.size());
-    take(text.substr(0, at), out);
-    if (at == text.size()) return;
-    returned_ = text[at] == '\r';
-    if (!returned_) {
+    if (text[0] == '\n') {
       release(out);
       out += '\n';
+      text.remove_prefix(1);
+      continue;
     }
-    text.remove_prefix(at + 1);
+    const bool ends = text[0] == '\r';
+    if (!ends && std::exchange(ended_, false)) end_state(out);
+    ended_ = ends;
+    const auto end =
+        ends ? text.find_first_not_of('\r') : text.find_first_of("\r\n");
+    const auto size = std::min(end, text.size());
+    take(text.substr(0, size), out);
+    text.remove_prefix(size);
   }
 }
 
 void row_states::take(std::string_view part, std::string& out) {
-  if (part.empty()) return;
-  if (states_ < first_states) {
+  if (states_ < first_states || long_) {
     out += part;
-    begun_ = true;
     return;
   }
-  if (ended_ && part != "\r") {
-    ++left_out_;
-    state_.clear();
-    ended_ = false;
-  }
   state_ += part;
-  if (state_.size() > longest_state) release(out);
+  if (state_.size() <= longest_state) return;
+  pass_last(out);
+  out += std::exchange(state_, {});
+  long_ = true;
 }
 
 void row_states::end_state(std::string& out) {
   if (states_ < first_states) {
-    states_ += std::exchange(begun_, false) ? 1 : 0;
-    out += '\r';
-  } else if (state_.empty()) {
-    out += '\r';
-  } else {
-    ended_ = true;
+    ++states_;
+    return;
   }
+  if (std::exchange(long_, false)) return;
+  if (are_alike(last_, state_))
+    ++left_out_;
+  else
+    pass_last(out);
+  last_ = std::exchange(state_, {});
+}
+
+void row_states::pass_last(std::string& out) {
+  if (left_out_ > 0)
+    out += "\n[... states of this row left out: " + std::to_string(left_out_) +
+           "; | tr '\\r' '\\n' shows them ...]\n";
+  out += std::exchange(last_, {});
+  left_out_ = 0;
 }
 
 void row_states::release(std::string& out) {
-  if (left_out_ > 0)
-    out += "\n[... states of this row, each ended by \\r, left out: " +
-           std::to_string(left_out_) + " ...]\n";
-  out += state_;
-  if (ended_) out += '\r';
-  state_.clear();
-  states_ = left_out_ = 0;
-  ended_ = begun_ = false;
-}
-
-void row_states::finish(std::string& out) {
-  if (std::exchange(returned_, false)) end_state(out);
-  release(out);
+  if (are_alike(last_, state_)) {
+    ++left_out_;
+    last_.clear();
+  }
+  pass_last(out);
+  out += std::exchange(state_, {});
+  states_ = 0;
+  ended_ = long_ = false;
 }
 
 line_reporter::line_reporter(std::string stream, const sink& report)

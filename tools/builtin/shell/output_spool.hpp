@@ -47,10 +47,11 @@ class output_spool {
 };
 
 /// Passes a stream of UTF-8 on, and leaves out what nobody would read of rows
-/// that are written over again and again, as progress bars are: of a row with
-/// more than a few states, each but the last ended by a lone '\r', the first
-/// ones and the last stay, and a line between them says how many are left out.
-/// Other text passes as it is, "\r\n" as well.
+/// that are written over again and again, as progress bars are. States of a
+/// row are ended by '\r'; the first few pass, and of those behind them that
+/// are alike, but for numbers, short words and what bars are made of, only the
+/// last one, behind a line that counts the others. All else passes as it is,
+/// in whatever pieces it comes.
 class row_states {
  public:
   /// States of a row that pass before any is left out.
@@ -60,19 +61,19 @@ class row_states {
 
   /// Appends what passes to `out`.
   void feed(std::string_view text, std::string& out);
-  /// The stream ended: the last state passes.
-  void finish(std::string& out);
+  /// Something else comes, or nothing more: what was held passes.
+  void release(std::string& out);
 
  private:
   void take(std::string_view part, std::string& out);
   void end_state(std::string& out);
-  void release(std::string& out);
+  void pass_last(std::string& out);
 
   std::size_t states_ = 0;  ///< of this row, that have passed
-  bool begun_ = false;      ///< something came of the next that passes
-  std::string state_;       ///< the newest behind them
-  bool ended_ = false;      ///< of `state_`: what follows replaces it
-  bool returned_ = false;   ///< the last byte was a '\r', of which kind?
+  bool ended_ = false;      ///< the last byte was a '\r'
+  bool long_ = false;       ///< this state passes, since it is long
+  std::string last_;        ///< the state before this one, held
+  std::string state_;       ///< this one, held
   std::uint64_t left_out_ = 0;
 };
 
