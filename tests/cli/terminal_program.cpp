@@ -107,7 +107,7 @@ std::size_t end_of(const std::string& text, const std::string& written,
   if (whole != std::string::npos) return whole + text.size();
   constexpr std::string_view room =
       "\x1b"
-      "D\x1b[1A";
+      "D";
   constexpr std::string_view saved =
       "\x1b"
       "7";
@@ -121,8 +121,11 @@ std::size_t end_of(const std::string& text, const std::string& written,
   std::vector<std::size_t> ends;  // in `written`, of each kept byte
   for (auto at = begin; at < all.size();) {
     const auto rest = all.substr(at);
+    const auto up = rest.starts_with("\x1b[") ? rest.find('A') : rest.npos;
     if (rest.starts_with(room)) {
       at += room.size();
+    } else if (up <= 4 && rest.substr(up + 1).starts_with(saved)) {
+      at += up + 1;
     } else if (rest.starts_with(saved) || rest.starts_with(title)) {
       const auto last = rest.starts_with(saved) ? restored : title_ends;
       const auto end = all.find(last, at);
