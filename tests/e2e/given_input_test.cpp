@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What comes through a pipe is told to the model behind the task.
+#include <chrono>
+
 #include "tests/e2e/wire_servers.hpp"
 #include "tests/support/catch.hpp"
 
@@ -56,7 +58,9 @@ TEST_CASE("what comes through a pipe is told to the model, and that it is") {
 
 TEST_CASE("a pipe that says nothing is not waited for, one that ends is none") {
   const piped_world x;
+  const auto began = std::chrono::steady_clock::now();
   const auto silent = x.sh("sleep 600 | { $RIFFLE look; kill $$; }");
+  CHECK(std::chrono::steady_clock::now() - began >= std::chrono::seconds{2});
   CHECK(silent.err.find("said nothing for 2 s") != std::string::npos);
   CHECK(x.told() == "look");
   const auto empty = x.sh(": | $RIFFLE look");
