@@ -95,7 +95,10 @@ class started_shell {
     if (leaves && !std::exchange(told_, true)) {
       for (const auto x : tools::descendants_of(pid_)) {
         unique_fd one{::pidfd_open(x, 0)};
-        if (!one) continue;  // it has ended
+        if (!one) {  // it has ended, or this is an old kernel
+          ::kill(x, SIGTERM);
+          continue;
+        }
         ::pidfd_send_signal(one.get(), SIGTERM, nullptr, 0);
         asked_too_.push_back(std::move(one));
         heirs_.push_back(x);

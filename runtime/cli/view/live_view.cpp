@@ -28,18 +28,16 @@ bool says_nothing(std::string_view text) {
   return text.find_first_not_of(" \r\n\t") == std::string_view::npos;
 }
 
-/// And all its words are shown: a blank ends the last one.
-bool ends_sentence(std::string_view text) {
-  const auto end = text.find_last_not_of(" \n");
-  return end != std::string_view::npos && end + 1 < text.size() &&
-         std::string_view{".!?:"}.find(text[end]) != std::string_view::npos;
-}
-
-/// Or may, if nothing comes: "3." may become "3.5".
+/// If nothing comes: "3." may become "3.5".
 bool may_end_sentence(std::string_view text) {
   const auto end = text.find_last_not_of(" \n");
   return end != std::string_view::npos &&
          std::string_view{".!?:"}.find(text[end]) != std::string_view::npos;
+}
+
+/// And all its words are shown: a blank ends the last one.
+bool ends_sentence(std::string_view text) {
+  return may_end_sentence(text) && (text.back() == ' ' || text.back() == '\n');
 }
 
 bool is_end(const event& x) {
