@@ -131,7 +131,7 @@ TEST_CASE("a node that is stopped is fenced; its processes end by themselves") {
   // Nothing acts after it was settled: the guard, which nobody stopped, ended
   // the command by its lease.
   CHECK(a.notes() == std::vector<std::string>{"begun"});
-  CHECK(processes_with("echo ended").empty());
+  CHECK(a.noting().empty());
   a.run->signal(SIGCONT);
   CHECK(eventually([&] {
     return a.run->err().find("begins anew") != std::string::npos ||
@@ -149,7 +149,7 @@ TEST_CASE("kill -9 of the origin: nodes end its calls, recovery settles them") {
   REQUIRE(eventually([&] { return a.notes().size() == 1; }));
   running.signal(SIGKILL);
   running.wait();
-  CHECK(eventually([&] { return processes_with("echo ended").empty(); }));
+  CHECK(eventually([&] { return a.noting().empty(); }));
   const auto again = riffle::testing::riffle(
       o.folder, {"sessions", "resume", "s1", "--approve", "all"});
   INFO(again.err);

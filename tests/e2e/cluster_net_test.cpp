@@ -3,7 +3,6 @@
 #include <csignal>
 
 #include "tests/e2e/cluster_world.hpp"
-#include "tests/support/processes.hpp"
 #include "tests/support/skip.hpp"
 #include "tests/support/tcp_proxy.hpp"
 
@@ -17,11 +16,13 @@ namespace {
 const std::vector<std::string> noting{"run",       "go",  "--session", "s1",
                                       "--approve", "all", "--output",  "jsonl"};
 
-/// How many commands of `note` lived when its result came to the model.
+/// How many commands of `note` lived when its result came to the model; -1: it
+/// never did.
 struct at_settlement {
-  std::optional<std::size_t> alive;
+  const node_process& node;
+  int alive = -1;
   std::function<void()> look = [this] {
-    alive = processes_with("echo ended").size();
+    alive = static_cast<int>(node.noting().size());
   };
 };
 
@@ -50,7 +51,7 @@ TEST_CASE("half of a link: what changes something ends before it is settled") {
   // The node hears its origin, and is not heard.
   const node_process a{"alpha"};
   tcp_proxy between{a.address};
-  at_settlement seen;
+  at_settlement seen{a};
   origin o{{between.address()},
            {{"note", {{"what", "1"}}}},
            "insecure = true\n",
@@ -69,7 +70,7 @@ TEST_CASE("half of a link, the other way: its node ends what it runs") {
   // The origin hears the node, and is not heard.
   const node_process a{"alpha"};
   tcp_proxy between{a.address};
-  at_settlement seen;
+  at_settlement seen{a};
   origin o{{between.address()},
            {{"note", {{"what", "1"}}}},
            "insecure = true\n",
@@ -88,7 +89,7 @@ TEST_CASE(
     "a link that is late by seconds loses its call, and nothing acts on") {
   const node_process a{"alpha"};
   tcp_proxy between{a.address};
-  at_settlement seen;
+  at_settlement seen{a};
   origin o{{between.address()},
            {{"note", {{"what", "1"}}}},
            "insecure = true\n",
@@ -135,7 +136,7 @@ TEST_CASE("a node with longer times than its origin obeys the shorter ones") {
                        "0.2",
                        "insecure = true\n",
                        {"--set", "cluster.orphan_after=60s"}};
-  at_settlement seen;
+  at_settlement seen{a};
   origin o{
       {a.address}, {{"note", {{"what", "1"}}}}, "insecure = true\n", seen.look};
   program running{installed_riffle(), o.folder, noting};

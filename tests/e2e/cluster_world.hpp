@@ -104,6 +104,9 @@ struct node_process {
   [[nodiscard]] std::vector<std::string> notes() const {
     return folder.lines("notes");
   }
+  /// The commands of `note` that live here. Not those of another node: tests
+  /// run beside each other.
+  [[nodiscard]] std::vector<pid_t> noting() const;
 
   work_folder folder;
   std::optional<program> run;

@@ -57,6 +57,15 @@ std::uint64_t logged(const work_folder& folder, const std::string& id) {
   return sum;
 }
 
+std::size_t begun_steps(const work_folder& folder, const std::string& id) {
+  const auto log = run(folder, {"sessions", "events", id}).out;
+  std::size_t n = 0;
+  for (auto at = log.find("\"step_start\""); at != std::string::npos;
+       at = log.find("\"step_start\"", at + 1))
+    ++n;
+  return n;
+}
+
 }  // namespace
 
 TEST_CASE("what a task has cost counts the runs that failed, killed or not") {
@@ -86,6 +95,9 @@ TEST_CASE("what a task has cost counts the runs that failed, killed or not") {
     program volley{installed_riffle(), folder, arguments};
     REQUIRE(eventually([&] { return server.requests().size() == 5; }));
     const auto id = volley_of(volley.err());
+    // A turn is asked for while the one before it is saved: killed before
+    // that, the run would ask for it again.
+    REQUIRE(eventually([&] { return begun_steps(folder, id) == 5; }));
     volley.signal(SIGKILL);
     volley.wait();
     arguments = {"sessions", "resume", id, "--output", "json", "--stats"};
