@@ -71,6 +71,19 @@ TEST_CASE("/resume finds tasks of a volley by words of them") {
     REQUIRE(at.read_next("You said: Check "));
   }
   SECTION("one: it goes on") { say(at, "/resume gam", "> Look at gamma"); }
+  SECTION("a whole id that is pasted into the list finds its session") {
+    terminal_program listed{
+        here.folder.path(), {"sessions", "list", "--output", "json"}, 110};
+    REQUIRE(listed.finish() == 0);
+    const auto all = listed.written();
+    const auto id = all.substr(all.find("ses_"), 30);
+    CAPTURE(all, id);
+    say(at, "/resume", "Esc: none");
+    at.type("\x1b[200~" + id + "\x1b[201~");
+    REQUIRE(at.read_next("\"" + id + "\": Up, Down"));
+    at.type("\r");
+    REQUIRE(at.read_next("Session " + id.substr(24)));
+  }
   SECTION("where there is nothing else they are what is offered") {
     say(at, "/resume", "Go on with which session?");
     REQUIRE(at.read_next("Check alpha"));

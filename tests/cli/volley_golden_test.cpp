@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A volley as terminals of 60, 80 and 200 columns show it, whole.
+// A volley as terminals of 60, 80, 110 and 200 columns show it, whole.
 #include <functional>
 
 #include "runtime/cli/view/volley_view.hpp"
@@ -127,6 +127,27 @@ TEST_CASE("golden: a volley at 80 columns") {
       all ==
       R"([1/3] ✓ Übersetze 日本語の文書 into English, all chapters of it (2.4s, 1 call)
 [2/3] ✗ Count the lines of every source file below this folder and say … (3.0s)
+        HTTP 400: no such model (model_error)
+[3/3] ✗ a third one (0.6s)
+        stopped by the user
+)");
+}
+
+TEST_CASE("golden: a volley at 110 columns") {
+  stage x{110};
+  std::string middle;
+  const auto all = play(x, [&] { middle = x.picture.text(); });
+  CAPTURE(middle, all);
+  CHECK(
+      middle ==
+      R"([1/3] ▶ Übersetze 日本語の文書 into English, all chapters of it  ⠋ Running make — 1.0s
+[2/3] ▶ Count the lines of every source file below this folder and say which one is the l…  ⠋ starting — 1.0s
+0/3 ended, 1 waits — 1.0s
+)");
+  CHECK(
+      all ==
+      R"([1/3] ✓ Übersetze 日本語の文書 into English, all chapters of it (2.4s, 1 call)
+[2/3] ✗ Count the lines of every source file below this folder and say which one is the longest (3.0s)
         HTTP 400: no such model (model_error)
 [3/3] ✗ a third one (0.6s)
         stopped by the user

@@ -183,7 +183,7 @@ void conversation::offer_sessions(const std::vector<session_summary>& all,
     rows.push_back(
         summary_text(x, now, room, here, false, asking.contains(x.id)));
     rows.back().pop_back();
-    words.push_back(x.title + " " + short_id(x.id.value));
+    words.push_back(x.title + " " + x.id.value);
   }
   const auto chosen =
       prompt_.pick({"Go on with which session? What you type narrows the list.",
