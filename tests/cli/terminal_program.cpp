@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <exception>
+#include <fstream>
 #include <poll.h>
 #include <pty.h>
 #include <sys/ioctl.h>
@@ -87,6 +88,16 @@ bool terminal_program::read_some() {
     return true;
   }
   return false;
+}
+
+std::size_t terminal_program::bytes_written() const {
+  std::ifstream in{"/proc/" + std::to_string(pid_) + "/io"};
+  std::string word;
+  std::size_t n = 0;
+  while (in >> word >> n)
+    if (word == "wchar:") return n;
+  FAIL("no wchar in /proc/PID/io");
+  return 0;
 }
 
 bool terminal_program::read_until(const std::string& text) {

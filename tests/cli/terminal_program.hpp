@@ -44,6 +44,8 @@ class terminal_program {
   /// `typed`: behind that, at once.
   void stop_and_go_on(const std::string& typed = {}) const;
 
+  /// Bytes that it has written so far, read or not, and to files, too.
+  [[nodiscard]] std::size_t bytes_written() const;
   /// All that was written so far.
   [[nodiscard]] const std::string& written() const { return written_; }
 

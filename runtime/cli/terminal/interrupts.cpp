@@ -48,10 +48,14 @@ const char* name_of(int signal) {
 extern "C" void riffle_on_signal(int signal) {
   if (signal == SIGPIPE) return;
   if (signal == SIGHUP && hangup_reloads) return wake('h');
-  if (signal != SIGINT)
+  if (signal != SIGINT) {
     has_to_leave = true;
-  else
+  } else {
     ++times_interrupted;
+    const int saved = errno;
+    forget_what_was_typed();
+    errno = saved;
+  }
   int none = 0;
   if (first_signal.compare_exchange_strong(none, signal)) {
     wake('s');

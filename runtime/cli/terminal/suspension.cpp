@@ -19,8 +19,10 @@ static_assert(std::atomic<bool>::is_always_lock_free);
 /// Nobody has looked since the press before: this one stops at once, and is
 /// done with when the process goes on.
 extern "C" void riffle_on_suspend(int) {
-  if (!pressed.exchange(true)) return;
   const int saved = errno;
+  forget_what_was_typed();
+  errno = saved;
+  if (!pressed.exchange(true)) return;
   ::raise(SIGSTOP);
   pressed = false;
   errno = saved;

@@ -46,6 +46,7 @@ constexpr std::array deadly{SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 
 extern "C" void riffle_on_death(int signal) {
   if (signal == SIGQUIT && is_lent) return;  // Ctrl-\ is for who has it
+  if (signal == SIGINT || signal == SIGQUIT) forget_what_was_typed();
   leave_terminal();
   ::signal(signal, SIG_DFL);
   ::raise(signal);
@@ -90,7 +91,8 @@ void terminal_mode::set(typing_mode x) {
   auto how = found_;
   if (x == typing_mode::quiet)
     how.c_lflag &= ~static_cast<tcflag_t>(ECHO | ECHONL);
-  if (x == typing_mode::lent || x == typing_mode::keys)
+  if (x == typing_mode::lent || x == typing_mode::keys ||
+      x == typing_mode::quiet)
     how.c_lflag |= static_cast<tcflag_t>(NOFLSH);
   if (reads_keys) {
     how.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | IEXTEN);
@@ -136,6 +138,12 @@ void say_parting_words() {
 }
 
 }  // namespace
+
+void forget_what_was_typed() noexcept {
+  const int fd = kept_fd;
+  if (fd >= 0 && reads_no_keys && !is_lent && is_in_foreground(fd))
+    ::tcflush(fd, TCIFLUSH);
+}
 
 void leave_terminal() noexcept {
   for (int i = titles_kept; i > 0; --i)

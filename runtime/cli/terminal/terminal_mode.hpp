@@ -14,7 +14,8 @@ enum class typing_mode : std::uint8_t {
   keys,   ///< key by key, without echo; Ctrl-C is a signal that throws no
           ///< other key away
   raw,    ///< and Ctrl-C is a key
-  quiet,  ///< as `lines` without echo: for who draws, and reads nothing
+  quiet,  ///< as `lines` without echo: for who draws, and reads nothing. A
+          ///< Ctrl-C throws away what was typed, and nothing that was drawn
   lent,   ///< as `lines`; a Ctrl-C or Ctrl-Z throws nothing away
 };
 
@@ -73,6 +74,11 @@ void leave_title(bool changed) noexcept;
 /// What such a process says last, below all else; empty: nothing. At most 160
 /// bytes.
 void leave_with_words(std::string_view x) noexcept;
+
+/// For the handler of a signal that a key sent: throws away what was typed
+/// where `quiet` is set. A terminal that does so by itself (termios(3), without
+/// NOFLSH) throws away what was drawn, too, in the middle of a row.
+void forget_what_was_typed() noexcept;
 
 /// For a signal handler that ends the process: the terminal as it was found,
 /// the cursor on an empty line.
