@@ -342,6 +342,11 @@ TEST_CASE("a command that wants the terminal has it, no other reads from it") {
   at.type("a line\n");
   REQUIRE(at.read_next("got a line"));
   REQUIRE(at.read_next("The model is told that it ran, not what it showed."));
+  ask(at, "!git init -q . && git config alias.ed '!./vi' && echo $((6 * 7))",
+      "\n42");
+  ask(at, "!git ed", "has a terminal");
+  at.type("a word\n");
+  REQUIRE(at.read_next("got a word"));
   ask(at, "go on", "You said: go on");
   CHECK(leave(at) == 0);
 }

@@ -71,6 +71,14 @@ TEST_CASE("programs that draw on the whole terminal are known") {
                         "git cherry-pick --continue",
                         "git notes --ref=x add",
                         "sudo -E vi x",
+                        "docker run --rm -it debian",
+                        "docker attach x",
+                        "sudo podman exec -ti x sh",
+                        "kubectl edit pod x",
+                        "crontab -e",
+                        "systemctl edit x",
+                        "npm init",
+                        "gh auth login",
                         "git send-email x"}) {
     CAPTURE(x);
     CHECK(wants_terminal(x));
@@ -107,10 +115,41 @@ TEST_CASE("programs that draw on the whole terminal are known") {
                         "git --git-dir commit",
                         "git am x",
                         "sudo -u git commit",
+                        "docker build -t x .",
+                        "docker ps",
+                        "kubectl get pods",
+                        "crontab -l",
+                        "npm test",
+                        "systemctl status x",
                         "git -C"}) {
     CAPTURE(x);
     CHECK_FALSE(wants_terminal(x));
   }
+}
+
+TEST_CASE("an alias of git wants what it stands for") {
+  std::vector<std::string> asked;
+  const auto wants = [&](std::string_view command) {
+    return wants_terminal(command, [&](std::string_view name) -> std::string {
+      asked.emplace_back(name);
+      if (name == "ci") return "commit -v";
+      if (name == "save") return "commit -m";
+      if (name == "ui") return "!tig --all";
+      if (name == "again") return "again";
+      return "";
+    });
+  };
+  CHECK(wants("git ci"));
+  CHECK(wants("git -C d ci --amend"));
+  CHECK_FALSE(wants("git ci -m x"));
+  CHECK_FALSE(wants("git save x"));
+  CHECK(wants("git ui"));
+  CHECK_FALSE(wants("git again"));
+  CHECK_FALSE(wants("git nothing"));
+  asked.clear();
+  CHECK_FALSE(wants("git status"));
+  CHECK_FALSE(wants("git add -A"));
+  CHECK(asked.empty());
 }
 
 TEST_CASE("help names every command") {

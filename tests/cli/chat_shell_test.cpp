@@ -350,8 +350,8 @@ TEST_CASE("what is typed where nothing shows it is kept nowhere") {
   if (!has_terminals()) return skip(no_terminals);
   talk x;
   x.riffle.type(
-      "!stty -echo < /dev/tty; touch b; while [ -e b ]; do sleep 0.05; done; "
-      "stty echo < /dev/tty\r");
+      "!stty -echo < /dev/tty; touch b; while [ -e b ]; do sleep 0.5; done; "
+      "stty echo < /dev/tty\r");  // for as long as a person needs
   REQUIRE(eventually(
       [&] { return std::filesystem::exists(x.folder.path() / "b"); }));
   x.riffle.type("hunter2\r");

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a person runs by the way in a conversation: `!COMMAND`.
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -36,6 +38,18 @@ std::vector<std::string> notes_of(const shell_result& x,
   return out;
 }
 
+/// Of the person's git, in this folder.
+std::string git_alias(std::string_view name) {
+  const auto plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '-' || c == '_';
+  };
+  if (!std::ranges::all_of(name, plain)) return {};
+  auto x = run_shell("git config --get alias." + std::string{name},
+                     {.show = [](std::string_view) {}});
+  if (!x || x->status != 0) return {};
+  return x->output.substr(0, x->output.find('\n'));
+}
+
 }  // namespace
 
 /// The model reads it with the next task.
@@ -65,8 +79,9 @@ void conversation::shell(const std::string& command, interrupts& signals) {
         std::filesystem::current_path(gone).string() + ". !" + command +
         " && COMMAND runs one there.");
   }
-  if (wants_terminal(command)) return shell_at_terminal(command, signals);
   prompt_.lend();
+  if (wants_terminal(command, git_alias))
+    return shell_at_terminal(command, signals);
   signals.lend(true);
   safe_output shown{color_ && can_erase()};
   bool secret = false;  // it asked for something without showing it

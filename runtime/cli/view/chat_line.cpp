@@ -63,6 +63,28 @@ constexpr git_act git_acts[] = {
     {"tag", "e", "mF", "asu"},
 };
 
+/// Programs that talk to who sits there behind one of these words.
+struct talking_words {
+  std::string_view program, words;
+};
+
+constexpr talking_words talking[] = {
+    {"crontab", "-e"},     {"docker", "-it -ti attach"},
+    {"gh", "login"},       {"kubectl", "-it -ti edit"},
+    {"npm", "init login"}, {"podman", "-it -ti attach"},
+    {"systemctl", "edit"}};
+
+/// Commands of git that begin nothing else: their names are no aliases.
+bool is_gits_own(std::string_view name) {
+  using names = std::unordered_set<std::string_view>;
+  static const names own{"diff",  "fetch", "grep",   "init",  "log",
+                         "mv",    "pull",  "push",   "rm",    "show",
+                         "clone", "blame", "status", "switch"};
+  return own.contains(name) ||
+         std::ranges::find(git_acts, name, &git_act::name) !=
+             std::end(git_acts);
+}
+
 /// "-am" holds the letter m, "--message=x" is the option "--message".
 bool is_one_of(std::string_view word, std::string_view letters,
                std::span<const std::string_view> names) {
@@ -267,7 +289,24 @@ std::string held_text(std::size_t texts) {
                           " inputs, waits for your Enter, one by one.";
 }
 
-bool wants_terminal(std::string_view command) {
+namespace {
+
+/// The words of a command, without those of `sudo` and its options.
+std::span<const std::string_view> own_words(
+    std::span<const std::string_view> words) {
+  while (words.size() > 1 && (words[0] == "sudo" || words[0] == "doas")) {
+    words = words.subspan(1);
+    while (words.size() > 1 && words[0].starts_with('-')) {
+      const bool has_value = words[0] == "-u" || words[0] == "-g";
+      words = words.subspan(has_value && words.size() > 2 ? 2 : 1);
+    }
+  }
+  return words;
+}
+
+/// By names and words alone.
+bool is_known_to_talk(std::string_view name,
+                      std::span<const std::string_view> words) {
   using names = std::unordered_set<std::string_view>;
   static const names programs{
       "vi",    "vim",  "nvim",   "view",     "nano",   "pico",   "emacs",
@@ -279,22 +318,37 @@ bool wants_terminal(std::string_view command) {
   static const names alone{"sh",   "bash",    "zsh",     "fish", "dash",
                            "bc",   "python",  "python3", "node", "ipython",
                            "ghci", "sqlite3", "irb",     "lua",  "redis-cli"};
+  if (programs.contains(name) || (words.empty() && alone.contains(name)))
+    return true;
+  const auto* x = std::ranges::find(talking, name, &talking_words::program);
+  if (x == std::end(talking)) return false;
+  const auto some = words_of(x->words);
+  return std::ranges::any_of(words, [&](std::string_view word) {
+    return std::ranges::find(some, word) != some.end();
+  });
+}
+
+}  // namespace
+
+bool wants_terminal(std::string_view command, const git_aliases& aliases) {
   if (command.find_first_of("|<>&;") != command.npos) return false;
-  const auto words = words_of(command);
-  std::span<const std::string_view> rest{words};
-  while (rest.size() > 1 && (rest[0] == "sudo" || rest[0] == "doas")) {
-    rest = rest.subspan(1);
-    while (rest.size() > 1 && rest[0].starts_with('-')) {
-      const bool has_value = rest[0] == "-u" || rest[0] == "-g";
-      rest = rest.subspan(has_value && rest.size() > 2 ? 2 : 1);
-    }
-  }
-  if (rest.empty()) return false;
-  auto name = rest[0];
+  const auto all = words_of(command);
+  const auto words = own_words(all);
+  if (words.empty()) return false;
+  auto name = words[0];
   name.remove_prefix(name.rfind('/') + 1);  // npos + 1 is 0
-  return programs.contains(name) ||
-         (rest.size() == 1 && alone.contains(name)) ||
-         (name == "git" && git_talks(rest.subspan(1)));
+  const auto behind = words.subspan(1);
+  if (is_known_to_talk(name, behind)) return true;
+  if (name != "git") return false;
+  if (git_talks(behind)) return true;
+  const auto act = git_words(behind);
+  if (act.empty() || is_gits_own(act[0])) return false;
+  auto meant = aliases(act[0]);
+  if (meant.empty()) return false;
+  // One is not followed from another: git's own are what people shorten.
+  meant = meant.starts_with('!') ? meant.substr(1) : "git " + meant;
+  for (const auto word : act.subspan(1)) meant.append(" ").append(word);
+  return wants_terminal(meant);
 }
 
 std::vector<std::string> mentioned_files(std::string_view text) {

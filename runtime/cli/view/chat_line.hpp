@@ -4,6 +4,7 @@
 // What a line at the prompt of a conversation means. Pure.
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -57,9 +58,15 @@ std::string no_such_command(std::string_view word,
 /// it; else "".
 std::string not_understood(const chat_line& x);
 
+/// What git's configuration has as `alias.NAME`; "": nothing.
+using git_aliases = std::function<std::string(std::string_view name)>;
+
 /// Whether a command is a program that draws on the whole terminal, or talks to
-/// who sits there.
-bool wants_terminal(std::string_view command);
+/// who sits there. Aliases are asked for the words that git does not know by
+/// itself alone.
+bool wants_terminal(
+    std::string_view command,
+    const git_aliases& aliases = [](auto) { return std::string{}; });
 
 /// Of so many texts that were typed and stand in the line again.
 std::string held_text(std::size_t texts);
