@@ -339,9 +339,10 @@ TEST_CASE("git asks for no editor that nobody would see") {
   x.folder.write("c", "[user]\nname = a\nemail = a@b\n");
   x.riffle.type(
       "!export GIT_CONFIG_GLOBAL=$PWD/c; git init -q . && "
-      "git commit --allow-empty\r");
+      "sh -c 'git commit --allow-empty'\r");
   REQUIRE(x.riffle.read_next("\nThere is no terminal for an editor here."));
   REQUIRE(x.riffle.read_next("exit status 1\r\n"));
+  REQUIRE(x.riffle.read_next("It had no keyboard: !!export"));
   REQUIRE(x.riffle.read_next("\x1b[?2004h"));
   CHECK(x.leave() == 0);
 }

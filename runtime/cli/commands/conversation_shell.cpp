@@ -16,6 +16,8 @@
 #include "runtime/cli/terminal/waiting_log.hpp"
 #include "runtime/cli/view/run_output.hpp"
 #include "runtime/cli/view/shell_text.hpp"
+#include "runtime/cli/view/terminal_command.hpp"
+#include "tools/builtin/shell/bash.hpp"
 
 namespace riffle::cli {
 
@@ -79,6 +81,9 @@ void conversation::shell(const std::string& command, interrupts& signals) {
         std::filesystem::current_path(gone).string() + ". !" + command +
         " && COMMAND runs one there.");
   }
+  // "! grep x" is the shell's own, a status turned round.
+  if (command.size() > 1 && command[0] == '!' && command[1] != ' ')
+    return shell_at_terminal(command.substr(1), signals);
   prompt_.lend();
   if (wants_terminal(command, git_alias))
     return shell_at_terminal(command, signals);
@@ -112,6 +117,10 @@ void conversation::shell(const std::string& command, interrupts& signals) {
   }
   const auto told = settled_lines(result->output);
   for (const auto& x : notes_of(*result, told)) note(x);
+  if ((open_row && !stopped && ends_as_question(told)) ||
+      told.find(tools::no_editor) != told.npos)
+    note("It had no keyboard: !!" + safe_line(command, 60) +
+         " gives it yours.");
   tell_of(shell_context(command, result->status, told));
   tell_meanwhile(typed);
 }

@@ -77,6 +77,12 @@ std::string markdown::on(std::string_view piece, std::size_t columns) {
   return std::exchange(out_, {});
 }
 
+std::string markdown::settle(std::size_t columns) {
+  columns_ = columns;
+  if (place_ == place::text) words_.settle(out_, room());
+  return std::exchange(out_, {});
+}
+
 std::string markdown::pause(std::size_t columns) {
   columns_ = columns;
   goes_on_ = place_ == place::text;

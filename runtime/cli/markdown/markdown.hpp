@@ -26,6 +26,10 @@ class markdown {
   /// `columns`: of the terminal as it is now.
   std::string on(std::string_view piece, std::size_t columns);
 
+  /// The word that is held, if all marks in it are certain: the text rests. If
+  /// it goes on with that word, a row may end within it.
+  std::string settle(std::size_t columns);
+
   /// What is held: something else happens, the text goes on at most in a new
   /// line.
   std::string pause(std::size_t columns);

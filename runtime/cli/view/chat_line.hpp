@@ -4,7 +4,6 @@
 // What a line at the prompt of a conversation means. Pure.
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -57,16 +56,6 @@ std::string no_such_command(std::string_view word,
 /// Of a command that takes no words and has some: what to say instead of doing
 /// it; else "".
 std::string not_understood(const chat_line& x);
-
-/// What git's configuration has as `alias.NAME`; "": nothing.
-using git_aliases = std::function<std::string(std::string_view name)>;
-
-/// Whether a command is a program that draws on the whole terminal, or talks to
-/// who sits there. Aliases are asked for the words that git does not know by
-/// itself alone.
-bool wants_terminal(
-    std::string_view command,
-    const git_aliases& aliases = [](auto) { return std::string{}; });
 
 /// Of so many texts that were typed and stand in the line again.
 std::string held_text(std::size_t texts);

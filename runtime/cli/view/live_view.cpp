@@ -81,6 +81,12 @@ void live_view::pause_text(screen_writes& out) {
   show_text(out, markdown_.pause(columns_));
 }
 
+/// The last word, which nobody is to wait for where the model does nothing.
+void live_view::settle_text(screen_writes& out) {
+  if (!screen_.in_text()) markdown_.broken(below_lines_ || next_text_);
+  show_text(out, markdown_.settle(columns_));
+}
+
 bool live_view::begins_step(const event& x) {
   return std::holds_alternative<events::step_start>(x.body) ||
          std::holds_alternative<events::final_answer>(x.body);
@@ -264,10 +270,11 @@ screen_writes live_view::tick(time_point now, view_size size) {
     pause_text(out);
     release(out);
   }
-  const bool rests =
-      now - text_at_ >= text_may_go_on && may_end_sentence(shown_);
-  if (!held_.empty() && (rests || now - held_since_ >= longest_sentence)) {
-    if (!screen_.in_text()) pause_text(out);
+  const bool rests = now - text_at_ >= text_may_go_on;
+  if (rests && in_line()) settle_text(out);
+  const bool ended = rests && may_end_sentence(shown_);
+  if (!held_.empty() && (ended || now - held_since_ >= longest_sentence)) {
+    if (ended || !screen_.in_text()) pause_text(out);
     release(out);
   }
   show_notes(out);

@@ -44,6 +44,7 @@ class live_view : public work_view {
   [[nodiscard]] bool ends_text(const event& x) const;
   static bool may_end_text(const event& x);
   void pause_text(screen_writes& out);
+  void settle_text(screen_writes& out);
   static bool begins_step(const event& x);
   [[nodiscard]] bool in_line() const;
   [[nodiscard]] bool waits(const event& x) const;

@@ -116,13 +116,15 @@ class output_log final : public process_listener {
     let_go(&from == &out_ ? err_ : out_);
     passed_.clear();
     from.rows.feed(text_, passed_);
-    kept.append(passed_);
+    if (from.rows.left_some_out()) kept.leaves_out();
+    kept.append(passed_, text_);
   }
 
   void let_go(source& from) {
     passed_.clear();
     from.rows.release(passed_);
-    kept.append(passed_);
+    if (from.rows.left_some_out()) kept.leaves_out();
+    kept.append(passed_, {});
   }
 
   source out_;
@@ -325,11 +327,10 @@ std::vector<std::string> without_editors(std::vector<std::string> environment) {
     if (std::ranges::none_of(environment, [&](const std::string& x) {
           return x.starts_with(name);
         }))
-      environment.push_back(
-          name +
-          "echo 'There is no terminal for an editor here. Give the text by an "
-          "option (git commit -m TEXT), or name another editor "
-          "(GIT_SEQUENCE_EDITOR=).' >&2; false");
+      environment.push_back(name + "echo '" + std::string{no_editor} +
+                            " Give the text by an option (git commit -m TEXT), "
+                            "or name another editor "
+                            "(GIT_SEQUENCE_EDITOR=).' >&2; false");
   return environment;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/process/pid_space.hpp"
@@ -22,6 +23,9 @@ struct bash_options {
 /// For what has no terminal: git, which would wait for an editor that nobody
 /// sees, says what to do instead. Who set its editor means that.
 std::vector<std::string> without_editors(std::vector<std::string> environment);
+/// What it says first.
+inline constexpr std::string_view no_editor =
+    "There is no terminal for an editor here.";
 
 /// The tool `bash`. Reads the environment now, not at each call.
 tool_ptr make_bash(bash_options options);
