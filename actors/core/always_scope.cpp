@@ -47,7 +47,8 @@ bool takes_git_elsewhere(std::string_view line) {
   });
 }
 
-/// Leads out of the folder somewhere: `/x`, `a/../../x`, `--to=~/x`. A place
+/// Leads out of the folder somewhere: `/x`, `a/../../x`, `--to=~/x`, or into
+/// what git keeps of it, where files are programs (`.git/hooks`). A place
 /// behind `@`, `:`, `+` or `=` begins there (`@/etc/x`, `host:/x`, `http://x`).
 bool leaves_folder(std::string_view word) {
   bool begins = true;
@@ -55,8 +56,10 @@ bool leaves_folder(std::string_view word) {
     const auto end =
         std::min(word.find_first_of("/@:+="), word.size());  // of a name
     const auto name = word.substr(0, end);
-    const bool glued = name.starts_with('-') && name.ends_with("..");  // -C..
-    if (name == ".." || glued || (begins && name.starts_with('~'))) return true;
+    const bool glued = name.starts_with('-');  // -C..
+    for (const std::string_view place : {"..", ".git"})
+      if (name == place || (glued && name.ends_with(place))) return true;
+    if (begins && name.starts_with('~')) return true;
     if (end == word.size()) break;
     const bool place = word[end] == '/';
     if (place && begins && name.empty()) return true;

@@ -69,7 +69,13 @@ bool git_writes_output(const shell_part& command) {
 bool git_names_host(const shell_part& command) {
   if (command.size() < 3 || command[0].text != "git") return false;
   const auto& act = command[1].text;
-  if (act == "submodule") return true;  // a file of the folder names them
+  // A file of the folder names them.
+  if (act == "submodule") return true;
+  if (act == "clone" && std::ranges::any_of(command, [](const shell_word& x) {
+        return x.text.starts_with(
+            "--rec");  // --recurse-submodules, --recursive
+      }))
+    return true;
   if (matches_any(
           "show diff log blame annotate checkout restore reset cat-file "
           "rev-parse rev-list grep ls-tree ls-files merge-base range-diff rm "

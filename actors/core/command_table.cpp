@@ -93,6 +93,8 @@ constexpr auto rows = std::to_array<command_row>({
      .words =
          "-c* clone+-*c* clone+-*u* clone+--template "
          "init+--template init-db+--template rebase+-*x* grep+-*O* -x* -O* "
+         "merge+-*s* rebase+-*s* pull+-*s* --strategy --unsafe-paths "
+         "--authors-prog "
          "--config --config-env --exec --exec-path --ext-diff --extcmd "
          "--open-files-in-pager --upload-pack --receive-pack "
          "--access-hook config foreach run difftool mergetool hook "

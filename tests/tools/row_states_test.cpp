@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <random>
 #include <thread>
 
@@ -74,6 +76,25 @@ TEST_CASE("rows of an old Mac pass, and what a program does one by one") {
   CHECK(passed_rows(steps + "\n") == steps + "\n");
 }
 
+TEST_CASE("what a row says in other words is another state") {
+  for (const std::string text :
+       {"установка\rошибка: диск полон\rудалено всё\rготово\rотказ\rконец\n",
+        "安装\r安装\r安装\r安装\r错误\r完成\n",
+        "1: ok\r2: ok\r3: ok\r4: ok\r5: NO\r6: ok\n",
+        "1\r2\r3\r4\rERR 5\rrm -x\r7\n"}) {
+    CAPTURE(text);
+    CHECK(passed_rows(text) == text);
+  }
+  // Units, bars and spinners say nothing.
+  for (const std::string text :
+       {"a\rb\rc\r⠋ 9 kB/s ━━━\r⠙ 1.0 MB/s ━━━━╸\r⠹ 1.1 GiB/s, 3s\n",
+        "a\rb\rc\r[=>  ] 9 ms eta 2 min\r[==> ] 1 s ETA 9 s\r[===>] 2 us\n"}) {
+    CAPTURE(text);
+    CHECK(passed_rows(text).find("states of this row left out: 2;") !=
+          std::string::npos);
+  }
+}
+
 TEST_CASE("rows pass alike in whatever pieces they come") {
   std::mt19937 random{testing::fresh_seed()};
   constexpr std::string_view letters = "ab\r\r\n";
@@ -109,6 +130,22 @@ TEST_CASE("bash: a progress bar costs the model a few lines, not thousands") {
         "[... states of this row left out: 1996; | tr '\\r' '\\n' shows them "
         "...]\n"
         "2000 of 2000\rdone  \n");
+}
+
+TEST_CASE("bash: the states that are left out are in the whole output") {
+  testing::tool_fixture x;
+  x.context.output_file = x.folder.path() / "whole";
+  const std::string words =
+      "for i in $(seq 1 2000); do printf '%d of 2000\\r' $i; done; echo end";
+  const auto got = x.run(*make_bash({}), {{"command", words}});
+  CHECK(got.text.size() < 200);
+  const auto metadata = json::parse(got.metadata);
+  CHECK(metadata.at("truncated") == true);
+  CHECK(metadata.at("whole_kept") == true);
+  std::string all;
+  for (int i = 1; i <= 2000; ++i) all += std::to_string(i) + " of 2000\r";
+  std::ifstream in{x.context.output_file};
+  CHECK(std::string{std::istreambuf_iterator<char>{in}, {}} == all + "end\n");
 }
 
 TEST_CASE("bash: what two sources write stands in the order in which it came") {

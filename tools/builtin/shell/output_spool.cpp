@@ -14,15 +14,35 @@ bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/// Numbers, units ("MiB", "eta") and what bars are made of are in none.
-std::string long_words(std::string_view text) {
-  constexpr std::size_t shortest = 4;
+/// Of any script: bars, arrows and pictures are none.
+bool is_letter(char32_t code) {
+  return (code >= 0xC0 && code < 0x2000) || (code >= 0x2C00 && code < 0x3000) ||
+         (code >= 0x3040 && code < 0xFE00) || (code >= 0x20000);
+}
+
+/// What stands behind numbers, and changes as they grow.
+bool is_unit(std::string_view word) {
+  static constexpr std::string_view units =
+      " kb mb gb tb kib mib gib tib ms us ns sec secs min mins hr hrs eta ";
+  std::string small{" "};
+  for (const char c : word) small += static_cast<char>(c | 0x20);
+  return word.size() == 1 || units.find(small += ' ') != units.npos;
+}
+
+/// Numbers, units and what bars are made of are in none.
+std::string words_of(std::string_view text) {
   std::string out;
   while (!text.empty()) {
     const auto end = static_cast<std::size_t>(
-        std::ranges::find_if_not(text, is_letter) - text.begin());
-    if (end >= shortest) out.append(text.substr(0, end)).append(" ");
-    text.remove_prefix(std::max<std::size_t>(end, 1));
+        std::ranges::find_if_not(text, [](char c) { return is_letter(c); }) -
+        text.begin());
+    const auto word = text.substr(0, end);
+    if (!word.empty() && !is_unit(word)) out.append(word).append(" ");
+    text.remove_prefix(end);
+    if (text.empty() || !word.empty()) continue;
+    const auto c = first_character(text);
+    if (is_letter(c.code)) out += text.substr(0, c.size);
+    text.remove_prefix(c.size);
   }
   return out;
 }
@@ -32,7 +52,7 @@ bool are_alike(std::string_view one, std::string_view other) {
   constexpr std::string_view nothing = " \t\r";
   return one.find_first_not_of(nothing) != one.npos &&
          other.find_first_not_of(nothing) != other.npos &&
-         long_words(one) == long_words(other);
+         words_of(one) == words_of(other);
 }
 
 }  // namespace
@@ -40,29 +60,38 @@ bool are_alike(std::string_view one, std::string_view other) {
 output_spool::output_spool(std::size_t cap, std::filesystem::path file)
     : half_{cap / 2}, whole_{std::move(file)} {}
 
-void output_spool::append(std::string_view text) {
+void output_spool::append(std::string_view text, std::string_view all) {
+  if (spilled_)
+    whole_.write(all);
+  else
+    all_.append(all);
   if (text.empty()) return;
   bytes_ += text.size();
   line_ends_ +=
       static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
   open_line_ = text.back() != '\n';
-  if (spilled_) whole_.write(text);
   if (tail_.empty() && head_.size() < half_) {
     const auto part = cut_utf8(text, half_ - head_.size());
     head_.append(part);
     text.remove_prefix(part.size());
   }
   tail_.append(text);
-  if (truncated() && !spilled_) {  // all is still here
-    spilled_ = true;
-    whole_.write(head_);
-    whole_.write(tail_);
-  }
+  if (is_too_long()) spill();
   if (tail_.size() > 2 * half_) tail_ = tail_utf8(tail_, half_);
 }
 
+void output_spool::leaves_out() {
+  leaves_out_ = true;
+  spill();
+}
+
+void output_spool::spill() {
+  if (std::exchange(spilled_, true)) return;
+  whole_.write(std::exchange(all_, {}));
+}
+
 std::string output_spool::text() const {
-  if (!truncated()) return head_ + tail_;
+  if (!is_too_long()) return head_ + tail_;
   const auto end = tail_utf8(tail_, half_);
   const auto left_out = bytes_ - head_.size() - end.size();
   auto result = head_;
@@ -76,7 +105,7 @@ std::uint64_t output_spool::lines() const noexcept {
   return line_ends_ + (open_line_ ? 1 : 0);
 }
 
-bool output_spool::truncated() const noexcept {
+bool output_spool::is_too_long() const noexcept {
   return bytes_ - head_.size() > half_;
 }
 
@@ -121,10 +150,12 @@ void row_states::end_state(std::string& out) {
     return;
   }
   if (std::exchange(long_, false)) return;
-  if (are_alike(last_, state_))
+  if (are_alike(last_, state_)) {
     ++left_out_;
-  else
+    lossy_ = true;
+  } else {
     pass_last(out);
+  }
   last_ = std::exchange(state_, {});
 }
 
@@ -139,6 +170,7 @@ void row_states::pass_last(std::string& out) {
 void row_states::release(std::string& out) {
   if (are_alike(last_, state_)) {
     ++left_out_;
+    lossy_ = true;
     last_.clear();
   }
   pass_last(out);

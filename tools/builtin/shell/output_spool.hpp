@@ -21,7 +21,13 @@ class output_spool {
   /// `file`: of the whole; empty: the middle is lost.
   explicit output_spool(std::size_t cap, std::filesystem::path file = {});
 
-  void append(std::string_view text);
+  void append(std::string_view text) { append(text, text); }
+  /// `all`: what the text was made of, for the file; it may be longer, and
+  /// what belongs to the end of it may come later.
+  void append(std::string_view text, std::string_view all);
+  /// The text has less than what it was made of: that is wanted in the file,
+  /// however short the text is.
+  void leaves_out();
 
   /// The text; if it was too long with a line in the middle that says how
   /// much is left out.
@@ -29,29 +35,37 @@ class output_spool {
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] std::uint64_t lines() const noexcept;
-  [[nodiscard]] bool truncated() const noexcept;
-  /// Where the whole of a truncated text is.
+  /// The text is not all.
+  [[nodiscard]] bool truncated() const noexcept {
+    return is_too_long() || leaves_out_;
+  }
+  /// Where all is then.
   [[nodiscard]] const kept_file_writer& whole() const noexcept {
     return whole_;
   }
 
  private:
+  [[nodiscard]] bool is_too_long() const noexcept;
+  void spill();
+
   std::size_t half_;
   std::string head_;
   std::string tail_;  ///< up to twice `half_` long, then shortened
+  std::string all_;   ///< while it is not in the file
   std::uint64_t bytes_ = 0;
   std::uint64_t line_ends_ = 0;
   bool open_line_ = false;
   bool spilled_ = false;
+  bool leaves_out_ = false;
   kept_file_writer whole_;
 };
 
 /// Passes a stream of UTF-8 on, and leaves out what nobody would read of rows
 /// that are written over again and again, as progress bars are. States of a
 /// row are ended by '\r'; the first few pass, and of those behind them that
-/// are alike, but for numbers, short words and what bars are made of, only the
-/// last one, behind a line that counts the others. All else passes as it is,
-/// in whatever pieces it comes.
+/// are alike, but for numbers, units and what bars are made of, only the last
+/// one, behind a line that counts the others. All else passes as it is, in
+/// whatever pieces it comes.
 class row_states {
  public:
   /// States of a row that pass before any is left out.
@@ -63,6 +77,8 @@ class row_states {
   void feed(std::string_view text, std::string& out);
   /// Something else comes, or nothing more: what was held passes.
   void release(std::string& out);
+  /// Whether something was left out so far.
+  [[nodiscard]] bool left_some_out() const noexcept { return lossy_; }
 
  private:
   void take(std::string_view part, std::string& out);
@@ -75,6 +91,7 @@ class row_states {
   std::string last_;        ///< the state before this one, held
   std::string state_;       ///< this one, held
   std::uint64_t left_out_ = 0;
+  bool lossy_ = false;
 };
 
 /// Makes progress reports of a stream of UTF-8: whole lines, as far as they
