@@ -71,7 +71,9 @@ TEST_CASE("what the server lists is known by its name alone from then on") {
   CHECK(at.written().find("model openai/mock-2") == std::string::npos);
   at.type("/model\r");
   REQUIRE(at.read_next("… the models of openai"));
-  at.type("models of\r");
+  at.type("zz");
+  REQUIRE(at.read_next("> … the models of openai"));
+  at.type("\r");
   REQUIRE(at.read_next("openai/mock-2"));
   at.type("\x1b");
   REQUIRE(at.read_next("model default (mock-1)"));
@@ -86,6 +88,43 @@ TEST_CASE("what the server lists is known by its name alone from then on") {
       at.read_next("openai does not list this model: the next task may fail."));
   REQUIRE(at.read_next("\x1b[?2004h"));
   at.type("\x15/quit\r");
+  CHECK(at.finish() == 0);
+}
+
+TEST_CASE("what the server listed is found in the list of models behind it") {
+  using namespace riffle::testing;
+  if (!has_terminals()) return skip(no_terminals);
+  http_server server{[](const http_request& x) {
+    return x.method == "GET"
+               ? http_reply::json(
+                     R"({"data":[{"id":"mock-small"},{"id":"mock-large"}]})")
+               : respond_sse("");
+  }};
+  const temp_folder folder;
+  folder.write("riffle.toml",
+               "[runtime]\ndata_dir = \"data\"\n[models.default]\n"
+               "provider = \"openai\"\nmodel = \"mock-1\"\nbase_url = \"" +
+                   server.url("/v1") + "\"\n");
+  const scoped_env key{"OPENAI_API_KEY", "sk-canary-1"};
+  const scoped_env place{"OPENAI_BASE_URL", server.url("/v1")};
+  terminal_program at{folder.path(), {"chat", "--no-color"}, 110};
+  REQUIRE(at.read_next("/help shows"));
+  at.type("/model\r");
+  REQUIRE(at.read_next("… the models of openai"));
+  at.type("models\r");
+  REQUIRE(at.read_next("openai/mock-small"));
+  at.type("\x1b");
+  REQUIRE(at.read_next("model default (mock-1)"));
+  REQUIRE(at.read_next("\x1b[?2004h"));
+  at.type("/model\r");
+  REQUIRE(at.read_next("  … ask openai again for its models"));
+  at.type("large");
+  REQUIRE(at.read_next("> openai/mock-large"));
+  REQUIRE(at.read_next("  … ask openai again for its models"));
+  at.type("\r");
+  REQUIRE(at.read_next("model openai/mock-large"));
+  REQUIRE(at.read_next("\x1b[?2004h"));
+  at.type("/quit\r");
   CHECK(at.finish() == 0);
 }
 

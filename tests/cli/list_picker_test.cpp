@@ -45,6 +45,34 @@ TEST_CASE("what is typed narrows a list") {
   CHECK(x.at() == 0);
 }
 
+TEST_CASE("a row that leads to more stands behind whatever is found") {
+  auto x =
+      list_picker{"Which?", {"one", "two", "… more of them"}}.with_way_on();
+  x.on({key_kind::text, "t"});
+  CHECK(x.at() == 1);
+  CHECK(x.draw(80, 24, false) ==
+        std::vector<std::string>{"Which?", "> two", "  … more of them",
+                                 "\"t\": Up, Down, Enter; Esc: none"});
+  x.on({key_kind::text, "zz"});
+  CHECK(x.at() == 2);
+  CHECK(x.draw(80, 24, false)[1] == "> … more of them");
+  CHECK(x.on({key_kind::enter, {}}) == came_to::chosen);
+  x.on({key_kind::kill_start, {}});
+  x.on({key_kind::text, "more"});
+  CHECK(x.draw(80, 24, false).size() == 3);  // it is found, and stands once
+}
+
+TEST_CASE("a row that leads to more has its number where a list is cut") {
+  std::vector<std::string> rows;
+  for (int i = 0; i < 400; ++i) rows.push_back("row " + std::to_string(i));
+  const auto plain = list_picker{"Which?", rows}.numbered();
+  CHECK(plain.find("  400  row 399\n") == std::string::npos);
+  const auto x = list_picker{"Which?", rows}.with_way_on();
+  CHECK(x.numbered().find("… 100 more\n  400  row 399\nIts number") !=
+        std::string::npos);
+  CHECK(x.numbered_at("400") == 399);
+}
+
 TEST_CASE("a list is narrowed by several words") {
   list_picker x{"Which?", {"one two", "onetwo", "one three"}};
   for (const auto* key : {"o", "n", "e", " ", "t", "h"})

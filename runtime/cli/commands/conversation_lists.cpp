@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a conversation lists, and lets a person choose from.
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -48,6 +49,16 @@ asking_sessions find_asking(runtime& rt) {
   if (!open) return out;
   for (const auto& x : *open) out.insert(x.what.session);
   return out;
+}
+
+/// What the server is asked for by, first or again.
+std::string way_on_text(const std::string& provider,
+                        const std::vector<std::string>& listed) {
+  const bool asked = std::ranges::any_of(listed, [&](const std::string& x) {
+    return x.starts_with(provider + "/");
+  });
+  return asked ? "… ask " + provider + " again for its models"
+               : "… the models of " + provider;
 }
 
 }  // namespace
@@ -219,13 +230,15 @@ expected<std::vector<std::string>> conversation::models_of_server(
   return all;
 }
 
-/// Those of the configuration; those of the server are asked for if they are
-/// wanted.
+/// Those of the configuration, and those that a server has listed by now; it is
+/// asked if that is wanted.
 void conversation::offer_models(interrupts& signals) {
   const auto now = model_name();
   std::vector<std::string> names{now};
   for (const auto& [name, model] : settings_.models)
     if (name != now) names.push_back(name);
+  for (const auto& x : listed_models_)
+    if (x != now && !settings_.models.contains(x)) names.push_back(x);
   std::vector<std::string> rows;
   for (const auto& x : names)
     rows.push_back(safe_line(named_model(x), 200) +
@@ -233,10 +246,14 @@ void conversation::offer_models(interrupts& signals) {
   const auto known = settings_.models.find(now);
   const auto* provider =
       known == settings_.models.end() ? nullptr : provider_asked(known->second);
-  if (provider != nullptr) rows.push_back("… the models of " + provider->name);
   const std::string question =
       "Which model? /model PROVIDER/MODEL names any other.";
-  auto chosen = prompt_.pick({question, rows}, signals);
+  list_picker list{question, rows};
+  if (provider != nullptr) {
+    rows.push_back(way_on_text(provider->name, listed_models_));
+    list = list_picker{question, rows}.with_way_on();
+  }
+  auto chosen = prompt_.pick(list, signals);
   if (chosen && *chosen == names.size()) {
     auto all = models_of_server(signals);
     if (signals.asked_to_stop()) return note("Stopped.");

@@ -34,11 +34,18 @@ list_picker::list_picker(std::string question, std::vector<std::string> rows,
   narrow();
 }
 
+list_picker list_picker::with_way_on() && {
+  way_on_ = true;
+  narrow();
+  return std::move(*this);
+}
+
 void list_picker::narrow() {
   shown_.clear();
   const service::word_search wanted{typed_};
   for (std::size_t i = 0; i < all_.size(); ++i)
-    if (wanted.finds(found_by_[i])) shown_.push_back(i);
+    if (wanted.finds(found_by_[i]) || (way_on_ && i + 1 == all_.size()))
+      shown_.push_back(i);
   at_ = 0;
 }
 
@@ -111,11 +118,15 @@ std::vector<std::string> list_picker::draw(std::size_t columns,
 
 std::string list_picker::numbered() const {
   auto out = question_ + "\n";
+  const auto row = [&](std::size_t i) {
+    return "  " + std::to_string(i + 1) + "  " + all_[i] + "\n";
+  };
   const auto count = std::min(all_.size(), most_numbered);
-  for (std::size_t i = 0; i < count; ++i)
-    out += "  " + std::to_string(i + 1) + "  " + all_[i] + "\n";
-  if (count < all_.size())
+  for (std::size_t i = 0; i < count; ++i) out += row(i);
+  if (count < all_.size()) {
     out += "  … " + std::to_string(all_.size() - count) + " more\n";
+    if (way_on_) out += row(all_.size() - 1);
+  }
   return out + "Its number and Enter; Enter alone: none\n";
 }
 

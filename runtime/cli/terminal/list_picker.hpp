@@ -25,6 +25,10 @@ class list_picker {
   list_picker(std::string question, std::vector<std::string> rows,
               const std::vector<std::string>& words = {});
 
+  /// The last row leads to more than the list has: it stands behind whatever
+  /// is found, and where nothing is.
+  [[nodiscard]] list_picker with_way_on() &&;
+
   outcome on(const key& x);
   /// Which one an Enter chooses; nothing: none is left.
   [[nodiscard]] std::optional<std::size_t> at() const;
@@ -49,6 +53,7 @@ class list_picker {
   std::vector<std::size_t> shown_;  ///< of them
   std::size_t at_ = 0;              ///< in `shown_`
   std::string typed_;
+  bool way_on_ = false;  ///< see `with_way_on`
 };
 
 }  // namespace riffle::cli
