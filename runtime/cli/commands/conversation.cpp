@@ -243,17 +243,46 @@ run_request conversation::request(std::string task) const {
   return out;
 }
 
+namespace {
+
+bool is_yes_or_no(std::string_view text) {
+  const auto word = lower(trimmed(text));
+  return word == "y" || word == "n" || word == "yes" || word == "no";
+}
+
+}  // namespace
+
+/// A yes behind what looked like a question and was none, as that of an
+/// `rm -i` without a keyboard, is no task.
 bool conversation::on(const std::string& text, interrupts& signals) {
   auto line = parse_chat_line(text);
+  const bool unasked = std::exchange(unasked_, false);
   switch (line.what) {
     case chat_act::nothing: return true;
-    case chat_act::shell: shell(line.rest, signals); return true;
-    case chat_act::command: return command(line, signals) && can_go_on();
+    case chat_act::shell:
+      shell(line.rest, signals);
+      // Of what was typed beside it each waits for an Enter anyway.
+      unasked_ = prompt_.unsent().empty();
+      return true;
+    case chat_act::command:
+      unasked_ = line.word == "undo";
+      return command(line, signals) && can_go_on();
     case chat_act::task: break;
   }
   if (wants_to_leave(line.rest)) return false;
-  send(line.rest, signals);
+  if (unasked && is_yes_or_no(line.rest))
+    hold_from_model("Not sent: no question stands there.");
+  else
+    send(line.rest, signals);
   return true;
+}
+
+/// The line waits for an Enter of its own.
+void conversation::hold_from_model(const std::string& why) {
+  note(why +
+       (can_erase() ? " Enter again sends it." : " Type it again to send it."));
+  prompt_.hold_back();
+  prompt_.give_back();
 }
 
 /// Whoever answers must have read what he answers to.

@@ -122,6 +122,7 @@ class conversation {
   /// What was typed waits for an Enter of its own, where the person stopped
   /// what worked. `turn`: null for what has said by itself how it goes on.
   int hold_typed(int status, const run* turn, const interrupts& signals);
+  void hold_from_model(const std::string& why);
   void not_begun(const error& why);
   void tell_unusable();
   [[nodiscard]] std::string agent_name() const;
@@ -225,6 +226,7 @@ class conversation {
   std::optional<std::vector<named_choice>> prompts_;  ///< once asked for
   std::set<std::string> own_seen_;  ///< texts of a folder's commands
   std::set<run_id> idle_told_;      ///< turns that changed nothing
+  bool unasked_ = false;            ///< the last line got no question, see `on`
   bool works_ = false;              ///< a run does …
   bool asks_ = false;               ///< … and began with a person to ask
   std::uint64_t seen_ = 0;  ///< runs of the session that the person knows

@@ -285,6 +285,7 @@ std::optional<session_snapshot> conversation::agreed_undo(
     const std::string& question, const std::vector<undone_turn>& x,
     interrupts& signals) {
   const auto before = snapshot();
+  unasked_ = false;
   prompt_.pause();
   const held_log log{io_.log};
   const auto stopped = [&] { return signals.asked_to_stop(); };
