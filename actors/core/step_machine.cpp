@@ -342,10 +342,14 @@ void step_machine::after_break(step_effects& out, time_point now) {
       next_retry(limits_.model_retry, failed_attempts_, break_error_->retryable,
                  retry_after_, random01_ ? random01_() : 0.5);
   if (!next.again) {
+    // Where a transport cuts what the server asks for.
+    constexpr duration longest_told = std::chrono::hours{24};
     auto why = *break_error_;
     if (retry_after_ && *retry_after_ > retry_after_limit)
       why.message +=
-          "; the server asks to wait " + short_duration(to_ms(*retry_after_));
+          "; the server asks to wait " +
+          std::string{*retry_after_ == longest_told ? "at least " : ""} +
+          short_duration(to_ms(*retry_after_));
     fail(why, events::run_status::failed, out, now);
     return;
   }

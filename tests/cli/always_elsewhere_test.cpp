@@ -51,4 +51,10 @@ text = "It is done."
   CHECK(all.find("approved elsewhere") != std::string::npos);
   at.type("\x04");
   CHECK(at.finish() == 0);
+  terminal_program back{
+      folder.path(), {"proposals", "always", "--revoke", id}, 200};
+  CHECK(back.finish() == 0);
+  CHECK(back.written() == "What " + id +
+                              " allowed is taken back: further calls are "
+                              "asked about.\r\n");
 }

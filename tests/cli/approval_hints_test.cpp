@@ -142,3 +142,16 @@ TEST_CASE("a pattern that means this very command is none") {
         std::string::npos);
   CHECK(wide.on_key("p").decided);
 }
+
+TEST_CASE("the pattern of a file shows what nobody would see of its name") {
+  auto about = a_call();
+  const auto says = [&](const std::string& pattern, const std::string& shown) {
+    about.pattern = pattern;
+    approval_dialog x{about, {}};
+    x.on_line("a");
+    CHECK_THAT(x.prompt(), Contains("  p  any write of " + shown + "\n"));
+  };
+  says("README.md ", "README.md\\u{0020}");
+  says("README.md" + std::string(200, ' ') + ".sh",
+       "README.md\\u{0020}×200.sh");
+}

@@ -221,6 +221,10 @@ TEST_CASE("what was typed before is searched") {
     CHECK(x.draw("> ", 80, 24).rows ==
           std::vector<std::string>{"> git status!"});
   }
+  SECTION("for what nobody has typed") {
+    type(x, "zz");
+    CHECK(x.draw("> ", 80, 24).rows[0] == "no match for mazz: make all");
+  }
   SECTION("not at all") {
     const auto how = GENERATE(key_kind::interrupt, key_kind::editor);  // Ctrl-G
     CHECK(x.on({how, {}}) == editor_event::none);

@@ -129,6 +129,25 @@ TEST_CASE("what a person gives up is not told as if another had ended it") {
   CHECK(talk.written().find("elsewhere") == std::string::npos);
 }
 
+TEST_CASE("a summary waits for what was not finished, and says so") {
+  if (!has_terminals()) return skip(no_terminals);
+  const killed_turn x;
+  terminal_program talk{x.folder.path(), {"chat", "-c", "--no-color"}, 110};
+  REQUIRE(talk.read_next("ne[v]er > "));
+  talk.type("n\r");
+  REQUIRE(talk.read_next("\x1b[?2004h"));
+  talk.type("/compact\r");
+  REQUIRE(talk.read_next("yes or never to it has the session summed up then"));
+  REQUIRE(talk.read_next("ne[v]er > "));
+  talk.type("n\r");
+  REQUIRE(talk.read_next("nothing was summed up: a run of this session was"));
+  REQUIRE(talk.read_next("\x1b[?2004h"));
+  talk.type("\x04");
+  CHECK(talk.finish() == 0);
+  CHECK(talk.written().find("sends your") == std::string::npos);
+  CHECK(talk.written().find("not sent") == std::string::npos);
+}
+
 TEST_CASE("/approve counts for an offered run while it works") {
   if (!has_terminals()) return skip(no_terminals);
   const killed_turn x;

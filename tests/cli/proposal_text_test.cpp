@@ -28,3 +28,24 @@ TEST_CASE("a proposal that changes line ends says so") {
                                "│ @@ -1 +1 @@\n│ -l1\\x0d\n│ +l1\n") !=
         std::string::npos);
 }
+
+TEST_CASE("a command of several lines that is always allowed says so") {
+  storage::grant_record x;
+  x.tool = "bash";
+  x.scope = always_scope::call;
+  x.what = R"({"command":"echo one\ntouch two\ntouch three\n"})";
+  CHECK(covered_text(x) == "bash: this very call, echo one … (2 more lines)");
+  x.what = R"({"command":"echo one\n"})";
+  CHECK(covered_text(x) == "bash: this very call, echo one");
+}
+
+TEST_CASE("a pattern that names a file shows what nobody would see of it") {
+  storage::grant_record x;
+  x.tool = "write";
+  x.scope = always_scope::pattern;
+  x.what = "README.md ";
+  CHECK(covered_text(x) == "write: any write of README.md\\u{0020}");
+  CHECK(always_text("write", "README.md ", always_scope::pattern, false) ==
+        "From now on without a question: any write of README.md\\u{0020}, in "
+        "this session");
+}

@@ -38,6 +38,9 @@ TEST_CASE("two names that look alike are shown as what they are") {
   CHECK(exact_name("a\u200B b ", 100) == "a\\u{200b} b\\u{0020}");
   CHECK(exact_name("日本 é.md", 100) == "日本 é.md");
   CHECK(exact_name("abcdef", 3) == "abc…");
+  CHECK(exact_name("a" + std::string(200, ' ') + ".sh", 100) ==
+        "a\\u{0020}×200.sh");
+  CHECK(exact_name(std::string(9, ' '), 100) == "\\u{0020}×9");
   CHECK(exact_line("a\nb \u200B", 100) == "a b \\u{200b}");
 }
 

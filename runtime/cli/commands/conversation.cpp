@@ -341,14 +341,18 @@ void conversation::send(const std::string& task, interrupts& signals,
 }
 
 /// Only what a person did by the way is given up for what he says.
-void conversation::not_begun(const error& why) {
+void conversation::not_begun(const error& why, bool summary) {
+  const auto* const not_sent =
+      summary ? "Nothing was summed up." : "It was not sent.";
   if (why.code == errc::session_busy) {
     const auto from = why.message.find("owned by ");
     const auto by = from == std::string::npos ? std::string{}
                                               : why.message.substr(from + 9);
     const auto who = by.substr(0, by.find_first_of("(:"));
     if (who.starts_with("a process that is gone")) {
-      io_.complain("it was not sent: a run of this session was not finished");
+      io_.complain(
+          std::string{summary ? "nothing was summed up" : "it was not sent"} +
+          ": a run of this session was not finished");
       if (!tell_left_elsewhere())
         note("'riffle sessions resume " + session_->value + "' finishes it.");
       return;
@@ -360,14 +364,14 @@ void conversation::not_begun(const error& why) {
         " in another terminal" +
         (who.empty() ? "" : ", " + std::string{trimmed(who)}) +
         (asked.empty() ? ": wait for it, or stop it there" : ": " + asked));
-    return note("It was not sent.");
+    return note(not_sent);
   }
   if (why.code != errc::invalid_request) {
     not_started(why, settings_, io_);
     return;
   }
   io_.complain(why.message);
-  if (told_.empty()) return note("It was not sent.");
+  if (told_.empty()) return note(not_sent);
   note(
       "It was not sent. Enter sends it without what your commands wrote "
       "(about " +

@@ -123,7 +123,7 @@ class conversation {
   /// what worked. `turn`: null for what has said by itself how it goes on.
   int hold_typed(int status, const run* turn, const interrupts& signals);
   void hold_from_model(const std::string& why);
-  void not_begun(const error& why);
+  void not_begun(const error& why, bool summary);
   void tell_unusable();
   [[nodiscard]] std::string agent_name() const;
   [[nodiscard]] std::string model_name() const;

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "actors/run/recovery.hpp"
 #include "runtime/cli/commands/conversation.hpp"
 #include "runtime/cli/commands/file_part.hpp"
 #include "runtime/cli/commands/room.hpp"
@@ -148,6 +149,7 @@ int conversation::hold_typed(int status, const run* turn,
 
 bool conversation::run_task(run_request asked, interrupts& signals) {
   room_wait room{asked.timeout, signals, io_};
+  const bool summary = sums_up(asked.task, asked.context);
   const auto start = [&](auto stop) {
     asked.stop = std::move(stop);
     return rt_->start(asked);
@@ -164,16 +166,17 @@ bool conversation::run_task(run_request asked, interrupts& signals) {
   if (left()) return false;
   // One that somebody works on is told of as that.
   if (!started && started.error().code == errc::session_busy && is_offered()) {
-    note(
-        "A run of this session was not finished: yes or never to it sends your "
-        "words, /new begins another.");
+    note("A run of this session was not finished: yes or never to it " +
+         std::string{summary ? "has the session summed up then"
+                             : "sends your words"} +
+         ", /new begins another.");
     finish_left(signals);
     if (signals.asked_to_stop()) return false;
     started = start_with_room(room, signals, start);
     if (left()) return false;
   }
   if (!started) {
-    not_begun(started.error());
+    not_begun(started.error(), summary);
     return false;
   }
   told_.clear();

@@ -161,7 +161,8 @@ int always(const proposals_command& x, const service::proposals& all,
     const auto done = all.revoke(*id);
     if (!done) return report(done.error(), io);
     if (x.common.level != verbosity::quiet)
-      io.complain(id->value + " covers no further call");
+      io.say("What " + id->value +
+             " allowed is taken back: further calls are asked about.\n");
     return completed;
   }
   std::optional<session_id> of;

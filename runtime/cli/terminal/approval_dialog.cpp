@@ -111,7 +111,7 @@ std::string approval_dialog::why_no_pattern() const {
 }
 
 std::string approval_dialog::pattern_words() const {
-  return safe_line(core::words_of_pattern(about_.tool, about_.pattern), 200);
+  return exact_name(core::words_of_pattern(about_.tool, about_.pattern), 200);
 }
 
 /// Below it, indented.

@@ -125,6 +125,7 @@ class line_editor {
   bool change(key_kind x);
   editor_event on_search(const key& x);
   void find_before(std::size_t entry);
+  [[nodiscard]] std::string search_head() const;
 
   bool has_pieces_ = false;
   pasted_texts pieces_;

@@ -24,12 +24,21 @@ std::string line_editor::seen_of(std::string_view character) const {
       .substr(joined.size());
 }
 
+/// Where nothing has what is looked for, what stands there was not found by it.
+std::string line_editor::search_head() const {
+  const bool found =
+      search_->empty() ||
+      (entry_ < history_.size() &&
+       pieces_.shown(history_[entry_]).find(*search_) != std::string::npos);
+  return (found ? "search " : "no match for ") + *search_ + ": ";
+}
+
 editor_picture line_editor::draw(std::string_view prompt, std::size_t columns,
                                  std::size_t rows) const {
   constexpr std::size_t narrowest = 8;
   const auto width = std::max(columns, narrowest);
   editor_picture out;
-  std::string row = search_ ? "search " + *search_ + ": " : std::string{prompt};
+  std::string row = search_ ? search_head() : std::string{prompt};
   const auto indent = std::min(columns_of(row), width / 2);
   row = fit(row, indent);
   auto used = indent;

@@ -347,10 +347,19 @@ std::string exact_line(std::string_view text, std::size_t most) {
 }
 
 std::string exact_name(std::string_view name, std::size_t most) {
+  constexpr std::size_t most_blanks = 8;
   std::string out;
   std::size_t count = 0;
   while (!name.empty()) {
     if (++count > most) return out + "…";
+    // What stands behind so many would be cut.
+    if (const auto n = std::min(name.find_first_not_of(' '), name.size());
+        n > most_blanks) {
+      append_code(out, ' ');
+      out += "×" + std::to_string(n);
+      name.remove_prefix(n);
+      continue;
+    }
     const auto c = first_of(name);
     const auto bytes = name.substr(0, c.size);
     name.remove_prefix(c.size);

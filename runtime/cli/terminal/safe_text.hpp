@@ -55,9 +55,10 @@ std::string safe_line(std::string_view text, std::size_t most);
 std::string exact_line(std::string_view text, std::size_t most);
 
 /// A name, such as a file's, that somebody decides about: what nobody would see
-/// of it is spelled. Blanks at its ends and behind another are \u{0020}, line
-/// ends and tabs \xNN. Only names that are longer than `most`, or hold such a
-/// spelling in their own letters, may look alike.
+/// of it is spelled. Blanks at its ends and behind another are \u{0020}, more
+/// than eight in a row \u{0020}×N, line ends and tabs \xNN. Only names that are
+/// longer than `most`, or hold such a spelling in their own letters, may look
+/// alike.
 std::string exact_name(std::string_view name, std::size_t most);
 
 }  // namespace riffle::cli

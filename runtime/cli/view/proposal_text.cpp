@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/view/proposal_text.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "actors/core/always_scope.hpp"
+#include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/wrap_lines.hpp"
 #include "runtime/cli/view/call_text.hpp"
@@ -14,6 +19,7 @@
 #include "runtime/cli/view/session_text.hpp"
 #include "runtime/service/views.hpp"
 #include "runtime/storage/for_later.hpp"
+#include "tools/subject_text.hpp"
 
 namespace riffle::cli {
 
@@ -52,6 +58,15 @@ void append_lines(std::string& out, std::string_view text,
   });
 }
 
+/// Of a command of several lines the first one alone would say too little.
+std::string more_lines(const std::string& arguments) {
+  const auto x = nlohmann::json::parse(arguments, nullptr, false);
+  const auto text = tools::any_subject_text(x);
+  const auto n = std::ranges::count(trimmed(text), '\n');
+  if (n == 0) return {};
+  return " (" + counted(static_cast<std::uint64_t>(n), "more line") + ")";
+}
+
 /// What it is about; of arguments that say little, all of them.
 std::string this_call(const storage::grant_record& x) {
   events::approval_required call;
@@ -60,7 +75,8 @@ std::string this_call(const storage::grant_record& x) {
   const auto name = call_name(call);
   const bool says_more =
       name.starts_with(x.tool + " ") && name.size() > x.tool.size() + 1;
-  return says_more ? name.substr(x.tool.size() + 1) : exact_line(x.what, 200);
+  return says_more ? name.substr(x.tool.size() + 1) + more_lines(x.what)
+                   : exact_line(x.what, 200);
 }
 
 void append_member(std::string& out, std::string_view name,
@@ -109,15 +125,16 @@ std::string whole_text(const service::proposal_view& view, wall_time now,
   append_member(out, "session:  ", safe_line(x.what.session.value, 128));
   append_member(out, "folder:   ", exact_name(x.what.folder, 500));
   const auto reach = std::string{core::reach_of_pattern(x.what.pattern)};
-  const auto covers = core::words_of_pattern(x.what.tool, x.what.pattern) +
-                      (reach.empty() ? reach : "; " + reach);
+  const auto covers =
+      exact_name(core::words_of_pattern(x.what.tool, x.what.pattern), 200) +
+      (reach.empty() ? reach : "; " + reach);
   if (x.what.can_always)
     append_member(out, "always:   ",
                   "call" +
                       (x.what.pattern.empty()
                            ? std::string{}
-                           : ", pattern " + exact_line(x.what.pattern, 200) +
-                                 " (" + exact_line(covers, 400) + ")") +
+                           : ", pattern " + exact_name(x.what.pattern, 200) +
+                                 " (" + covers + ")") +
                       ", tool");
   append_member(out, "replaces: ", safe_line(x.what.replaces.value, 64));
   append_member(out, "now:      ", safe_line(by.value, 64));
@@ -145,7 +162,7 @@ std::string covered_text(const storage::grant_record& x) {
   switch (x.scope) {
     case always_scope::tool: covers = "every call"; break;
     case always_scope::pattern:
-      covers = exact_line(core::words_of_pattern(x.tool, x.what), 200);
+      covers = exact_name(core::words_of_pattern(x.tool, x.what), 200);
       break;
     default: covers = "this very call, " + this_call(x); break;
   }
@@ -156,7 +173,7 @@ std::string always_text(const std::string& tool, const std::string& pattern,
                         always_scope scope, bool kept) {
   const auto what = scope == always_scope::call ? "this very call"
                     : scope == always_scope::pattern
-                        ? exact_line(core::words_of_pattern(tool, pattern), 200)
+                        ? exact_name(core::words_of_pattern(tool, pattern), 200)
                         : "every call of " + safe_line(tool, 64);
   return "From now on without a question: " + what +
          (kept ? ", in every session of this folder" : ", in this session");
