@@ -299,6 +299,49 @@ text = "The last words."
   CHECK(all.find("The first words.", first + 1) == std::string::npos);
 }
 
+TEST_CASE("what was said when Riffle was killed stands behind a no") {
+  if (!has_terminals()) return skip(no_terminals);
+  const temp_folder folder;
+  folder.write("s.toml", R"toml(
+[[steps]]
+text = "The first words."
+[[steps.calls]]
+tool = "bash"
+arguments = { command = "echo one" }
+[[steps]]
+[[steps.events]]
+text = "The cut words.\n"
+[[steps.events]]
+delay = "60s"
+)toml");
+  folder.write("riffle.toml",
+               "[runtime]\ndata_dir = \"data\"\n"
+               "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
+               "script = \"s.toml\"\n[tools.bash]\napproval = \"allow\"\n");
+  const std::vector<std::string> words{"chat", "--no-color"};
+  {
+    terminal_program killed{folder.path(), words, 110};
+    REQUIRE(killed.read_next("\x1b[?2004h"));
+    killed.type("go\r");
+    REQUIRE(killed.read_next("The cut words."));
+    killed.signal(SIGKILL);
+    killed.finish();
+  }
+  const std::string answer = GENERATE("n", "v");
+  CAPTURE(answer);
+  terminal_program talk{folder.path(), {"chat", "--no-color", "-c"}, 110};
+  REQUIRE(talk.read_next("ne[v]er > "));
+  CHECK(talk.written().find("words.") == std::string::npos);
+  talk.type(answer + "\r");
+  REQUIRE(talk.read_next("The first words.\r\n  bash: echo one\r\n"));
+  REQUIRE(talk.read_next("The cut words."));
+  REQUIRE(talk.read_next("\x1b[?2004h"));
+  talk.type("\x04");
+  CHECK(talk.finish() == 0);
+  const auto& all = talk.written();
+  CHECK(all.find("The cut words.") == all.rfind("The cut words."));
+}
+
 TEST_CASE("a session whose run was resumed was used then") {
   if (!has_terminals()) return skip(no_terminals);
   const killed_turn x;

@@ -75,6 +75,37 @@ TEST_CASE("what has no end yet is not finished, or works elsewhere") {
         "  riffle proposals approve p\n");
 }
 
+TEST_CASE("an offer that was declined leaves all that its run said and did") {
+  storage::session_snapshot x;
+  add(x, "go", "I look.", storage::run_state::active, 2);
+  auto& first = x.messages.back();
+  for (const auto* id : {"c1", "c2"}) {
+    auto& one = x.calls.emplace_back();
+    one.run = first.run;
+    one.call.id = {id};
+    first.calls.push_back(one.call.id);
+    one.call.tool = "bash";
+    one.call.arguments = R"({"command": "make )" + std::string{id} + "\"}";
+  }
+  recap_options how{.columns = 60, .offer_follows = true, .cut = "It is so"};
+  const std::string all =
+      "I look.\n  bash: make c1\n  bash: make c2\nIt is so\n";
+  CHECK(declined_text(x, how) == all);
+  // Without an offer the last words alone stand there.
+  how.offer_follows = false;
+  CHECK(recap_text(x, how) ==
+        "\"go\"\n> go\n  2 tool calls\nIt is so\nIt was not finished.\n");
+  // What has ended has its words on record.
+  x.runs.back().state = storage::run_state::cancelled;
+  CHECK(declined_text(x, how) == "I look.\n  bash: make c1\n  bash: make c2\n");
+  x.runs.back().state = storage::run_state::active;
+  how.cut.clear();
+  for (int i = 1; i <= 40; ++i) how.cut += "line " + std::to_string(i) + "\n";
+  const auto end = declined_text(x, how);
+  CHECK(end.starts_with("… 19 lines before\nline 17\n"));
+  CHECK(end.ends_with("line 40\n"));
+}
+
 TEST_CASE("of a long answer the end stands there") {
   storage::session_snapshot x;
   std::string answer;

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <utility>
+#include <variant>
 
 #include "actors/core/context_window.hpp"
 #include "messages/event_line.hpp"
@@ -129,6 +131,36 @@ std::uint64_t ended_of(const session_snapshot& x) {
   return x.runs.size() - (works ? 1 : 0);
 }
 
+/// What a run has logged behind `after`, as far as it can be read soon.
+void read_log(runtime& rt, const run_id& x, std::uint64_t after,
+              const std::function<void(const event&)>& on) {
+  constexpr auto longest = std::chrono::seconds{2};
+  auto log = rt.events(x, after);
+  if (!log) return;
+  const auto until = std::chrono::steady_clock::now() + longest;
+  while (!log->ended() && std::chrono::steady_clock::now() < until) {
+    const auto batch = log->next(longest);
+    if (!batch) break;
+    for_each_line(batch->lines(), [&](std::string_view line) {
+      if (const auto e = parse_line(line)) on(*e);
+    });
+  }
+}
+
+/// What the step of a run has said in which its process was killed.
+std::string cut_words(runtime& rt, const storage::run_record& x) {
+  if (x.state != storage::run_state::active || x.step == 0 || x.turn_committed)
+    return {};
+  std::string out;
+  read_log(rt, x.id, x.attempt_seq, [&](const event& e) {
+    if (const auto* said = std::get_if<events::llm_token>(&e.body))
+      out += said->content;
+    else if (std::holds_alternative<events::step_restarted>(e.body))
+      out.clear();
+  });
+  return out;
+}
+
 }  // namespace
 
 void conversation::know_all() {
@@ -152,25 +184,17 @@ bool conversation::show_recap(bool offer_follows) {
   if (how.worked_on) how.question = question_elsewhere(*rt_, *session_);
   if (whole->runs.back().state == storage::run_state::failed)
     how.failure = why_failed(whole->runs.back().id);
+  if (!offer_follows && !how.worked_on)
+    how.cut = cut_words(*rt_, whole->runs.back());
   io_.err.write(recap_text(*whole, how));
   return true;
 }
 
 /// Its log alone says it; empty: that cannot be read, or not soon.
 std::string conversation::why_failed(const run_id& x) {
-  constexpr auto longest = std::chrono::seconds{2};
   constexpr std::size_t most = 300;
-  auto log = rt_->events(x);
-  if (!log) return {};
   run_report report;
-  const auto until = std::chrono::steady_clock::now() + longest;
-  while (!log->ended() && std::chrono::steady_clock::now() < until) {
-    const auto batch = log->next(longest);
-    if (!batch) break;
-    for_each_line(batch->lines(), [&](std::string_view line) {
-      if (const auto e = parse_line(line)) report.on(*e);
-    });
-  }
+  read_log(*rt_, x, 0, [&](const event& e) { report.on(e); });
   const auto why = report.failure();
   return why ? error_text(*why, most) : std::string{};
 }
@@ -223,7 +247,10 @@ bool conversation::catch_up(interrupts& signals) {
   const bool worked = finish_left(signals);
   if (!offered || worked || signals.asked_to_stop()) return worked;
   const auto whole = snapshot();
-  const auto left = whole ? declined_text(*whole, recap_how()) : std::string{};
+  if (!whole || whole->runs.empty()) return false;
+  auto how = recap_how();
+  how.cut = cut_words(*rt_, whole->runs.back());
+  const auto left = declined_text(*whole, how);
   if (!left.empty()) io_.err.write(left + "\n");
   return false;
 }

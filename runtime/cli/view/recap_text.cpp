@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -11,6 +12,7 @@
 #include "runtime/cli/markdown/markdown.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
+#include "runtime/cli/view/call_text.hpp"
 #include "runtime/cli/view/diff_lines.hpp"
 
 namespace riffle::cli {
@@ -20,6 +22,7 @@ namespace {
 constexpr std::size_t shown_tasks = 2;
 constexpr std::size_t question_rows = 3;
 constexpr std::size_t answer_rows = 12;
+constexpr std::size_t declined_rows = 24;
 
 std::string faint(const std::string& line, const recap_options& how) {
   return how.styled ? "\x1b[2m" + line + "\x1b[0m\n" : line + "\n";
@@ -43,19 +46,35 @@ std::string question_text(const std::string& task, const recap_options& how) {
   return out;
 }
 
-std::string answer_text(const std::string& text, const recap_options& how) {
+std::string rendered_text(const std::string& text, const recap_options& how) {
   auto shown = safe_text(text);
-  if (how.rendered) {
-    markdown out{how.styled};
-    const auto begin = out.on(shown, how.columns);
-    shown = begin + out.finish(how.columns);
-  }
-  const auto rows = rows_of_text(shown);
-  const auto from = rows.size() - std::min(rows.size(), answer_rows);
+  if (!how.rendered) return shown;
+  markdown out{how.styled};
+  const auto begin = out.on(shown, how.columns);
+  return begin + out.finish(how.columns);
+}
+
+/// The last rows of it, at most so many.
+std::string end_of(const std::string& text, std::size_t most,
+                   const recap_options& how) {
+  const auto rows = rows_of_text(text);
+  const auto from = rows.size() - std::min(rows.size(), most);
   std::string out;
   if (from > 0) out += faint("… " + counted(from, "line") + " before", how);
   for (auto i = from; i < rows.size(); ++i) out += rows[i] + "\n";
   return out;
+}
+
+std::string answer_text(const std::string& text, const recap_options& how) {
+  return end_of(rendered_text(text, how), answer_rows, how);
+}
+
+/// What its step has said that did not end.
+std::string cut_of(const storage::session_snapshot& x,
+                   const storage::run_record& run, const recap_options& how) {
+  const bool last = &run == &x.runs.back();
+  return last && run.state == storage::run_state::active ? how.cut
+                                                         : std::string{};
 }
 
 /// Why it has no answer, in a word; empty: it has. `failure`: why it failed.
@@ -86,12 +105,32 @@ std::string work_text(const storage::session_snapshot& x,
       answer = m.text;
       called = !m.calls.empty();
     }
+  if (auto cut = cut_of(x, run, how); !cut.empty()) {
+    answer = std::move(cut);
+    called = false;
+  }
   const auto calls =
       run.tool_calls == 0
           ? std::string{}
           : faint("  " + counted(run.tool_calls, "tool call"), how);
   const auto said = answer_text(answer, how);
   return called ? said + calls : calls + said;
+}
+
+/// The calls of a message, a line each.
+std::string calls_text(const storage::session_snapshot& x,
+                       const storage::message_record& of,
+                       const recap_options& how) {
+  const auto room = std::max<std::size_t>(how.columns, 10) - 1;
+  std::string out;
+  for (const auto& id : of.calls) {
+    const auto found = std::ranges::find_if(x.calls, [&](const auto& one) {
+      return one.run == of.run && one.call.id == id;
+    });
+    if (found != x.calls.end())
+      out += faint(fit("  " + words_of(found->call).on({}), room), how);
+  }
+  return out;
 }
 
 std::string task_text(const storage::session_snapshot& x,
@@ -138,7 +177,21 @@ std::string recap_text(const storage::session_snapshot& x,
 
 std::string declined_text(const storage::session_snapshot& x,
                           const recap_options& how) {
-  return x.runs.empty() ? std::string{} : work_text(x, x.runs.back(), how);
+  if (x.runs.empty()) return {};
+  const auto& run = x.runs.back();
+  std::string out;
+  const auto say = [&](const std::string& text) {
+    auto shown = rendered_text(text, how);
+    if (!shown.empty() && !shown.ends_with('\n')) shown += '\n';
+    out += shown;
+  };
+  for (const auto& m : x.messages) {
+    if (m.run != run.id || m.role != storage::message_role::assistant) continue;
+    say(m.text);
+    out += calls_text(x, m, how);
+  }
+  say(cut_of(x, run, how));
+  return end_of(out, declined_rows, how);
 }
 
 std::vector<const storage::call_record*> cut_calls(

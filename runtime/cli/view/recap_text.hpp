@@ -23,6 +23,8 @@ struct recap_options {
   std::string question{};
   /// Why the last run failed; empty: nobody knows.
   std::string failure{};
+  /// What the last run's step has said that did not end: no message has it.
+  std::string cut{};
 };
 
 /// The title that a person gave it, or how it began.
@@ -33,7 +35,8 @@ std::string title_of(const storage::session_snapshot& x);
 std::string recap_text(const storage::session_snapshot& x,
                        const recap_options& how);
 
-/// What that leaves to an offer that was declined: what came of the last task.
+/// What that leaves to an offer that was declined: all that came of the last
+/// task, as it came; of much the end.
 std::string declined_text(const storage::session_snapshot& x,
                           const recap_options& how);
 
