@@ -131,9 +131,10 @@ TEST_CASE("what a session changed in files is shown, and taken back") {
     CHECK(here.text_of("made") == "first\n");
     // As behind a kill: what is as it was already is no hindrance.
     here.folder.write("old", "one\nmore\n");
-    ask(at, "/undo", "Take back what \"first\" changed in 1 file: made?");
+    ask(at, "/undo", "old is as before already.");
+    REQUIRE(at.read_next("Take back what \"first\" changed in 1 file: made?"));
     at.type("y\r");
-    REQUIRE(at.read_next("Taken back: made, old."));
+    REQUIRE(at.read_next("Taken back: made. old was as before already. The"));
     CHECK(here.text_of("made").empty());
   }
   CHECK(leave(at) == 0);
@@ -189,7 +190,7 @@ TEST_CASE("a turn that changed nothing costs no /undo of its own") {
     as_before();
     asks();
     at.type("y\r");
-    REQUIRE(at.read_next("Taken back: made, old."));
+    REQUIRE(at.read_next("Taken back: made. old was as before already."));
     CHECK(here.text_of("made").empty());
     ask(at, "/undo", "There is no change to take back.");
   }

@@ -22,7 +22,7 @@ struct talk {
   }
   const std::filesystem::path& prepared() {
     folder.write("s.toml",
-                 "[[steps]]\nchunk = 999\ntext = \"You said: {{task}}.\"\n");
+                 "[[steps]]\nchunk = 999\ntext = \"You said: {{task}}\"\n");
     folder.write("riffle.toml",
                  "[runtime]\ndata_dir = \"data\"\n"
                  "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
@@ -60,7 +60,7 @@ TEST_CASE("a yes behind a command that could ask nobody is no task") {
   x.ask("!printf 'remove it? '", "remove it?");
   x.ask(word, std::string{not_sent} + " Enter again sends it.");
   CHECK_FALSE(x.has_written("You said"));
-  x.ask("", "You said: " + word + ".");
+  x.ask("", "You said: " + word);
   CHECK(x.leave() == 0);
 }
 
@@ -68,11 +68,11 @@ TEST_CASE("it is the next line alone, and only such a word") {
   if (!has_terminals()) return skip(no_terminals);
   talk x;
   x.ask("!true", "");
-  x.ask("yes it is", "You said: yes it is.");
-  x.ask("y", "You said: y.");
+  x.ask("yes it is", "You said: yes it is");
+  x.ask("y", "You said: y");
   x.ask("!true", "");
   x.ask("/cost", "tokens");
-  x.ask("n", "You said: n.");
+  x.ask("n", "You said: n");
   CHECK(x.leave() == 0);
   CHECK_FALSE(x.has_written(not_sent));
 }
@@ -85,7 +85,7 @@ TEST_CASE("what was typed beside a command waits for one Enter, not for two") {
   REQUIRE(x.riffle.read_next("y\r\n"));  // its echo
   x.folder.write("go", "");
   REQUIRE(x.riffle.read_next("What you had typed waits for your Enter"));
-  x.ask("", "You said: y.");
+  x.ask("", "You said: y");
   CHECK(x.leave() == 0);
   CHECK_FALSE(x.has_written(not_sent));
 }
@@ -95,7 +95,7 @@ TEST_CASE("a yes behind an undo that asked nothing is no task") {
   talk x;
   x.ask("/undo", "There is no change to take back.");
   x.ask("y", not_sent);
-  x.ask("", "You said: y.");
+  x.ask("", "You said: y");
   CHECK(x.leave() == 0);
 }
 
@@ -104,6 +104,6 @@ TEST_CASE("a terminal that cannot erase has it typed again") {
   talk x{"dumb"};
   x.ask("!true", "");
   x.ask("y", std::string{not_sent} + " Type it again to send it.");
-  x.ask("y", "You said: y.");
+  x.ask("y", "You said: y");
   CHECK(x.leave() == 0);
 }

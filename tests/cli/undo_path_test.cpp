@@ -43,3 +43,44 @@ TEST_CASE("a change that the model named by its whole path is taken back") {
   at.type("/quit\r");
   CHECK(at.finish() == 0);
 }
+
+TEST_CASE("what was gone already is told apart from what is taken back") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const temp_folder folder;
+  folder.write("s.toml", R"toml(
+[[steps]]
+[[steps.calls]]
+tool = "write"
+arguments = { path = "a.txt", content = "x" }
+[[steps.calls]]
+tool = "write"
+arguments = { path = "sub/b.txt", content = "x" }
+[[steps]]
+text = "Done."
+)toml");
+  folder.write("riffle.toml",
+               "[runtime]\ndata_dir = \"data\"\n"
+               "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
+               "script = \"s.toml\"\n");
+  terminal_program at{
+      folder.path(), {"chat", "--no-color", "--approve", "all"}, 110};
+  REQUIRE(at.read_next("/help shows"));
+  at.type("go\r");
+  REQUIRE(at.read_next("Done."));
+  std::filesystem::remove(folder.path() / "sub" / "b.txt");
+  REQUIRE(at.read_next("\x1b[?2004h"));
+  at.type("/undo\r");
+  REQUIRE(at.read_next("sub/b.txt is as before already.\r\n"));
+  REQUIRE(at.read_next("Take back what \"go\" changed in 1 file: a.txt?"));
+  REQUIRE(at.read_next("[y]es, [n]o > "));
+  at.type("y\r");
+  REQUIRE(at.read_next("Taken back: a.txt. sub/b.txt was as before already. "));
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "a.txt"));
+  REQUIRE(at.read_next("\x1b[?2004h"));
+  at.type("/undo\r");
+  REQUIRE(at.read_next("There is no change to take back."));
+  REQUIRE(at.read_next("\x1b[?2004h"));
+  at.type("/quit\r");
+  CHECK(at.finish() == 0);
+}

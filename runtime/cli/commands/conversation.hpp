@@ -204,7 +204,8 @@ class conversation {
                                               const std::vector<undone_turn>& x,
                                               interrupts& signals);
   void record_taken_back(const session_snapshot& whole,
-                         const std::vector<undone_turn>& x);
+                         const std::vector<undone_turn>& x,
+                         const std::vector<std::string>& changed);
   void context();
   void cost();
   void compact(interrupts& signals);

@@ -110,6 +110,25 @@ std::string name_of(const storage::run_record& run) {
   return "\"" + safe_line(run.task, 60) + "\"";
 }
 
+std::vector<std::string> spelled(std::vector<std::string> paths) {
+  for (auto& one : paths) one = exact_name(one, 200);
+  return paths;
+}
+
+std::vector<std::string> without(std::vector<std::string> all,
+                                 const std::vector<std::string>& some) {
+  for (const auto& one : some) std::erase(all, one);
+  return all;
+}
+
+/// "a.txt is as before already."
+std::string already(const std::vector<std::string>& names, const char* one,
+                    const char* many) {
+  constexpr std::size_t most = 5;
+  return join_some(names, most) + (names.size() == 1 ? one : many) +
+         " as before already.";
+}
+
 std::string question_of(const std::string& turn,
                         const std::vector<std::string>& paths) {
   constexpr std::size_t most = 5;
@@ -143,9 +162,8 @@ bool changed_nothing(const session_changes& turn) {
 
 std::vector<std::string> names_of(const session_changes& turn) {
   std::vector<std::string> out;
-  for (const auto& one : by_file(turn))
-    out.push_back(exact_name(one.path, 200));
-  return out;
+  for (const auto& one : by_file(turn)) out.push_back(one.path);
+  return spelled(std::move(out));
 }
 
 }  // namespace
@@ -263,13 +281,16 @@ void conversation::take_back(const std::vector<undone_turn>& x,
                       {color_, io_.err.columns()}));
   if (const auto whole = snapshot(); whole && !turn.others.empty())
     note(others_text(turn.others, whole->calls));
+  if (const auto rest = without(x.back().files, spelled(plan.names));
+      !rest.empty())
+    note(already(rest, " is", " are"));
   const auto now =
       agreed_undo(question_of(x.back().name, plan.names), x, signals);
   if (!now) return;
   if (const auto done = tools::put_back(workspace, plan.files); !done)
     return io_.complain(done.error() + ": the turn was not taken back");
   // Until it is on record it can be done again, as after a kill.
-  record_taken_back(*now, x);
+  record_taken_back(*now, x, spelled(plan.names));
 }
 
 /// Nothing has to be done for it.
@@ -277,7 +298,7 @@ void conversation::count_as_taken_back(const std::vector<undone_turn>& x,
                                        interrupts& signals) {
   const auto now =
       agreed_undo(as_before(x) + " Count it as taken back?", x, signals);
-  if (now) record_taken_back(*now, x);
+  if (now) record_taken_back(*now, x, {});
 }
 
 /// The session as it is behind a yes; nothing: it was none, or does not count.
@@ -306,8 +327,10 @@ std::optional<session_snapshot> conversation::agreed_undo(
   return std::nullopt;
 }
 
+/// `changed`: the files that had to be; of none, all are as before.
 void conversation::record_taken_back(const session_snapshot& whole,
-                                     const std::vector<undone_turn>& x) {
+                                     const std::vector<undone_turn>& x,
+                                     const std::vector<std::string>& changed) {
   auto act = service::taken_back_of(whole.state);
   for (const auto& one : x)
     act = service::with(act, one.run, whole.runs.back().id, one.files);
@@ -317,8 +340,12 @@ void conversation::record_taken_back(const session_snapshot& whole,
         "The files are as before that turn, which is not on record: "
         "/undo puts it there.");
   }
-  note("Taken back: " + join_some(files_of(x), 10) +
-       ". The model is told of it with your next task.");
+  constexpr std::size_t most = 10;
+  const auto all = files_of(x);
+  const auto rest = changed.empty() ? changed : without(all, changed);
+  note("Taken back: " + join_some(without(all, rest), most) + ". " +
+       (rest.empty() ? "" : already(rest, " was", " were") + " ") +
+       "The model is told of it with your next task.");
 }
 
 }  // namespace riffle::cli
