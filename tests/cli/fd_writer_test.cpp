@@ -3,6 +3,7 @@
 
 #include <array>
 #include <fcntl.h>
+#include <pty.h>
 #include <string>
 #include <sys/wait.h>
 #include <thread>
@@ -10,6 +11,8 @@
 
 #include "runtime/cli/terminal/interrupts.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/skip.hpp"
+#include "tests/support/terminals.hpp"
 
 using namespace riffle::cli;
 
@@ -82,6 +85,26 @@ TEST_CASE("a reader that takes nothing is given up when it is time") {
     CHECK(writer.problem() == "nobody reads it");
     CHECK_FALSE(writer.write("y"));
   }
+}
+
+TEST_CASE("a terminal that nobody reads is given up, too") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  pipe_ends ends;
+  for (const int fd : ends.fds) ::close(fd);
+  REQUIRE(::openpty(&ends.fds[0], &ends.fds[1], nullptr, nullptr, nullptr) ==
+          0);
+  fd_writer writer{ends.fds[1]};
+  constexpr fd_writer::milliseconds longest{200};
+  CHECK_FALSE(writer.give_up_if(
+      [&](fd_writer::milliseconds silent) { return silent >= longest; }));
+  std::string lines;
+  for (int i = 0; i < 100'000; ++i) lines += "a line\n";
+  CHECK_FALSE(writer.write(lines));
+  CHECK(writer.problem() == "nobody reads it");
+  // Others write there as they did.
+  CHECK((::fcntl(ends.fds[1], F_GETFL) & O_NONBLOCK) == 0);
+  CHECK(writer.give_up_if({}));
 }
 
 // For ThreadSanitizer: lines of the log come from any thread.

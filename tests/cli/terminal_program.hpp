@@ -31,6 +31,8 @@ class terminal_program {
   bool read_next(const std::string& text);
   /// Reads to the end; the exit status, -1 if it did not come in time.
   int finish();
+  /// The same of one that ends although nobody reads what it writes.
+  int end_unread() { return wait_for_end(); }
   /// Closes the window; then as `finish`.
   int hang_up();
   /// Types on the keyboard.

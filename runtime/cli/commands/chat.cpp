@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // riffle chat, and riffle alone at a terminal
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -20,6 +21,7 @@
 #include "runtime/cli/commands/requests.hpp"
 #include "runtime/cli/commands/room.hpp"
 #include "runtime/cli/commands/unfinished.hpp"
+#include "runtime/cli/commands/unread_limits.hpp"
 #include "runtime/cli/terminal/approval_prompt.hpp"
 #include "runtime/cli/terminal/choose.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
@@ -109,6 +111,7 @@ bool talk_on(conversation& talk, chat_prompt& prompt, history_file& history,
     }
     // Each turn has a Ctrl-C of its own.
     interrupts signals;
+    const unread_limits limits{[&] { return signals.asked_to_leave(); }, io};
     const auto text = prompt.next(signals);
     // Until it is on record a task waits as those behind it do.
     auto waits = prompt.queued();
@@ -125,8 +128,10 @@ bool talk_on(conversation& talk, chat_prompt& prompt, history_file& history,
 
 /// What stands before the first prompt, maybe a run that goes on. An exit
 /// status: there will be none.
-std::optional<int> open_talk(conversation& talk, chat_prompt& prompt) {
+std::optional<int> open_talk(conversation& talk, chat_prompt& prompt,
+                             console& io) {
   interrupts signals;
+  const unread_limits limits{[&] { return signals.asked_to_leave(); }, io};
   if (const auto status = talk.begin(signals)) return status;
   const bool worked = talk.catch_up(signals);
   if (signals.asked_to_leave()) return interrupted_by_user;
@@ -138,7 +143,7 @@ std::optional<int> open_talk(conversation& talk, chat_prompt& prompt) {
 /// From what stands before its first prompt to its end.
 int talk_through(conversation& talk, chat_prompt& prompt, history_file& history,
                  left_lines& left, bool color, console& io) {
-  if (const auto status = open_talk(talk, prompt)) return *status;
+  if (const auto status = open_talk(talk, prompt, io)) return *status;
   return talk_on(talk, prompt, history, left, color, io) ? interrupted_by_user
                                                          : completed;
 }
@@ -181,6 +186,9 @@ int execute(const chat_command& x, console& io) {
                 : completed)
     return status;
   const auto view = view_of(options.common, options.show, io.out, io.err);
+  // Outlives the prompt, which has last words, too.
+  std::atomic<bool> has_to_leave{false};
+  const unread_limits limits{[&] { return has_to_leave.load(); }, io};
   chat_prompt prompt{std::move(*keyboard), io.err, !can_erase(), view.color};
   prompt.show_log(io.log);
   prompt.name_window(this_place());
@@ -209,6 +217,7 @@ int execute(const chat_command& x, console& io) {
     left.waiting(talk.session_name(), std::move(all));
   });
   const int status = talk_through(talk, prompt, history, left, view.color, io);
+  has_to_leave = status == interrupted_by_user;
   left.waiting({}, {});
   history.add_typed(prompt.editor());
   // Also whom a signal ends.

@@ -147,9 +147,12 @@ void read_log(runtime& rt, const run_id& x, std::uint64_t after,
   }
 }
 
-/// What the step of a run has said in which its process was killed.
+/// What the step of a run has said in which its process was killed; a plan's
+/// step is a run of its own.
 std::string cut_words(runtime& rt, const storage::run_record& x) {
-  if (x.state != storage::run_state::active || x.step == 0 || x.turn_committed)
+  const bool plan = x.id.value.starts_with("plan_");
+  if (plan || x.state != storage::run_state::active || x.step == 0 ||
+      x.turn_committed)
     return {};
   std::string out;
   read_log(rt, x.id, x.attempt_seq, [&](const event& e) {

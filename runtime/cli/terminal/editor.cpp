@@ -5,9 +5,13 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <optional>
+#include <poll.h>
 #include <spawn.h>
+#include <string_view>
 #include <sys/wait.h>
 #include <system_error>
+#include <termios.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -16,6 +20,7 @@
 #include "runtime/base/unique_fd.hpp"
 #include "runtime/cli/terminal/read_text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/view/run_output.hpp"
 
 extern char** environ;
 
@@ -61,17 +66,49 @@ class scratch_file {
   bool good_ = false;
 };
 
-/// The terminal goes to the process group `to`. SIGTTOU would stop who is not
-/// in the foreground.
-void give_terminal(int fd, pid_t to) {
-  sigset_t out{};
-  sigset_t before{};
-  sigemptyset(&out);
-  sigaddset(&out, SIGTTOU);
-  ::pthread_sigmask(SIG_BLOCK, &out, &before);
-  ::tcsetpgrp(fd, to);
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-}
+/// What a program that could not do so itself has to switch off: how it has
+/// mouse, focus and pastes told, keys of its own kind, its colours and its
+/// screen. That one gives the cursor back that was kept last: where there is no
+/// such screen that is where it is.
+constexpr std::string_view leave_its_screen =
+    "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1006l\x1b[?2004l"
+    "\x1b[?1l\x1b>\x1b[0m\0337\x1b[?1049l\x1b[?25h";
+
+/// A terminal that a program gets.
+class lent_terminal {
+ public:
+  /// Does not own `fd`.
+  explicit lent_terminal(int fd)
+      : fd_{fd}, known_{::tcgetattr(fd, &found_) == 0} {}
+
+  /// It is this process group's, and set as it was found. SIGTTOU would stop
+  /// who is not in the foreground. `killed`: who had it.
+  void take_back(bool killed) const {
+    sigset_t out{};
+    sigset_t before{};
+    sigemptyset(&out);
+    sigaddset(&out, SIGTTOU);
+    ::pthread_sigmask(SIG_BLOCK, &out, &before);
+    ::tcsetpgrp(fd_, ::getpgrp());
+    // Waits for nobody who has to read what was written before.
+    if (known_) ::tcsetattr(fd_, TCSANOW, &found_);
+    if (killed && can_erase() && has_room()) {
+      [[maybe_unused]] const auto n =
+          ::write(fd_, leave_its_screen.data(), leave_its_screen.size());
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+ private:
+  [[nodiscard]] bool has_room() const {
+    pollfd x{fd_, POLLOUT, 0};
+    return ::poll(&x, 1, 0) > 0 && (x.revents & POLLOUT) != 0;
+  }
+
+  int fd_;
+  termios found_{};
+  bool known_;
+};
 
 std::string no_editor() {
   for (const char* name : {"VISUAL", "EDITOR"})
@@ -107,21 +144,65 @@ expected<pid_t> start_shell(std::vector<std::string> words, int terminal_fd) {
   return pid;
 }
 
+/// Asks a process group to end, and kills it if it does not soon.
+class ending {
+ public:
+  explicit ending(pid_t group) : group_{group} {}
+  /// To be called at each look.
+  void ask() {
+    if (asked_++ % looks_before_kill == 0)
+      ::kill(-group_, asked_ == 1 ? SIGTERM : SIGKILL);
+  }
+  [[nodiscard]] bool asked() const noexcept { return asked_ > 0; }
+  /// It was killed, too, and had its time.
+  [[nodiscard]] bool in_vain() const noexcept {
+    return asked_ > 2 * looks_before_kill;
+  }
+
+ private:
+  pid_t group_;
+  int asked_ = 0;
+};
+
+/// Whose shell has ended: what it waited for may have the terminal still.
+bool is_at_work(pid_t group) {
+  while (::waitpid(-group, nullptr, WNOHANG) > 0) continue;
+  return ::kill(-group, 0) == 0;
+}
+
 /// Its exit status; 128 + N: ended by signal N.
 int wait_for(pid_t pid, const std::function<bool()>& gave_up) {
-  int asked = 0;
+  ending end{pid};
+  std::optional<int> ended;
   while (true) {
     int status = 0;
-    const auto done = ::waitpid(pid, &status, WNOHANG | WUNTRACED);
+    const auto done = ended ? 0 : ::waitpid(pid, &status, WNOHANG | WUNTRACED);
     if (done < 0 && errno != EINTR) return -1;
-    if (done == pid && WIFEXITED(status)) return WEXITSTATUS(status);
-    if (done == pid && WIFSIGNALED(status)) return 128 + WTERMSIG(status);
+    if (done == pid && WIFEXITED(status)) ended = WEXITSTATUS(status);
+    if (done == pid && WIFSIGNALED(status)) ended = 128 + WTERMSIG(status);
+    if (ended && (!end.asked() || end.in_vain() || !is_at_work(pid)))
+      return *ended;
     // Nobody could continue a stopped one: no shell knows it.
     if (done == pid && WIFSTOPPED(status)) ::kill(-pid, SIGCONT);
-    if (gave_up() && asked++ % looks_before_kill == 0)
-      ::kill(-pid, asked == 1 ? SIGTERM : SIGKILL);
+    if (gave_up()) end.ask();
     std::this_thread::sleep_for(look);
   }
+}
+
+/// What a shell with these words does at the terminal: its exit status. The
+/// terminal is as it was found behind it, however that has left it.
+expected<int> lend_terminal(std::vector<std::string> words, int fd,
+                            const std::function<bool()>& gave_up) {
+  const lent_terminal lent{fd};
+  const auto pid = start_shell(std::move(words), fd);
+  if (!pid) {
+    lent.take_back(false);
+    return unexpected{pid.error()};
+  }
+  const int status = wait_for(*pid, gave_up);
+  constexpr int by_signal = 128;  // and more, also of what the shell ran
+  lent.take_back(status > by_signal);
+  return status;
 }
 
 }  // namespace
@@ -135,11 +216,7 @@ std::string keep_text(const std::string& text, const std::string& ending) {
 
 expected<int> run_at_terminal(const std::string& command, int terminal_fd,
                               const std::function<bool()>& gave_up) {
-  const auto pid = start_shell({command}, terminal_fd);
-  if (!pid) return unexpected{pid.error()};
-  const int status = wait_for(*pid, gave_up);
-  give_terminal(terminal_fd, ::getpgrp());
-  return status;
+  return lend_terminal({command}, terminal_fd, gave_up);
 }
 
 expected<std::string> edit_text(const std::string& text, int terminal_fd,
@@ -150,7 +227,7 @@ expected<std::string> edit_text(const std::string& text, int terminal_fd,
     return problem(file.name() +
                    " cannot be written: set TMPDIR to a folder "
                    "where it can");
-  const auto pid = start_shell(
+  const auto status = lend_terminal(
       // Of what is not there the shell would say so first, in words of its own.
       {R"(f=$1; l=$2; set -- ${VISUAL:-${EDITOR:-editor}}
 p=$(command -v "$1") && [ ! -d "$p" ] || exit 127
@@ -162,13 +239,11 @@ case "$l ${1##*/} $e" in
 esac
 exec "$@" "$f")",
        "sh", file.name(), std::to_string(line)},
-      terminal_fd);
-  if (!pid) return unexpected{pid.error()};
-  const int status = wait_for(*pid, gave_up);
-  give_terminal(terminal_fd, ::getpgrp());
+      terminal_fd, gave_up);
+  if (!status) return unexpected{status.error()};
   constexpr int not_found = 127;
-  if (status == not_found) return problem(no_editor());
-  if (status != 0) return problem("the editor failed; nothing was changed");
+  if (*status == not_found) return problem(no_editor());
+  if (*status != 0) return problem("the editor failed; nothing was changed");
   return read_file(file.name(), "edited text");
 }
 

@@ -5,11 +5,11 @@
 #include <cerrno>
 #include <climits>
 #include <fcntl.h>
-#include <optional>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 #include "runtime/cli/terminal/terminal_kind.hpp"
 
@@ -26,50 +26,65 @@ bool fd_writer::write(std::string_view text) {
   return write_bytes(light_ ? in_light_colors(shown) : shown);
 }
 
+fd_writer::patience fd_writer::give_up_if(patience f) {
+  const std::lock_guard lock{mutex_};
+  // One of our own: the mode of `fd_` is that of other programs, too.
+  if (f && terminal_ && !unblocked_)
+    unblocked_ =
+        unique_fd{::open(("/proc/self/fd/" + std::to_string(fd_)).c_str(),
+                         O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)};
+  return std::exchange(is_too_long_, std::move(f));
+}
+
 bool fd_writer::write_bytes(std::string_view text) {
-  // A pipe or terminal with room takes so much at once, without a wait.
+  // A pipe with room takes so much at once, without a wait.
   constexpr std::size_t piece = PIPE_BUF;
+  auto taken = clock::now();
+  bool full = false;
   while (good() && !text.empty()) {
-    const bool limited = may_give_up();
-    if (limited && !wait_for_room()) break;
-    const auto size = limited ? std::min(text.size(), piece) : text.size();
-    const auto n = ::write(fd_, text.data(), size);
+    const int limited = limited_fd();
+    if ((limited >= 0 || full) && !wait_for_room(taken, full)) break;
+    const auto size = limited >= 0 ? std::min(text.size(), piece) : text.size();
+    const auto n = ::write(limited >= 0 ? limited : fd_, text.data(), size);
+    full = n < 0 && errno == EAGAIN;
     if (n >= 0) {
       text.remove_prefix(static_cast<std::size_t>(n));
-    } else if (errno == EAGAIN) {
-      wait_for_room();
-    } else if (errno != EINTR) {
+      taken = clock::now();
+    } else if (errno != EINTR && errno != EAGAIN) {
       error_ = errno;
     }
   }
   return good();
 }
 
-/// False: an error, or the reader was waited for too long.
-bool fd_writer::wait_for_room() {
-  using clock = std::chrono::steady_clock;
+/// False: an error, or the reader was waited for too long. `full`: it took
+/// nothing, whatever is said of room: a terminal has some that is too small.
+bool fd_writer::wait_for_room(clock::time_point since, bool full) {
   constexpr int look = 100;  // milliseconds
-  std::optional<clock::time_point> begin;
+  constexpr int short_look = 10;
   for (;;) {
     pollfd x{fd_, POLLOUT, 0};
     const auto n = ::poll(&x, 1, look);
-    if (n > 0) return true;  // or an error, which writing tells
+    if (n > 0 && !full) return true;  // or an error, which writing tells
+    if (n > 0) ::poll(nullptr, 0, short_look);
     if (n < 0 && errno != EINTR) {
       error_ = errno;
       return false;
     }
-    const auto now = clock::now();
-    if (!begin) begin = now;
-    if (gives_up(std::chrono::duration_cast<milliseconds>(now - *begin))) {
+    if (gives_up(
+            std::chrono::duration_cast<milliseconds>(clock::now() - since))) {
       error_ = ETIMEDOUT;
       return false;
     }
+    if (n > 0) return true;
   }
 }
 
-bool fd_writer::may_give_up() const {
+/// Where nothing waits without end; -1: it may.
+int fd_writer::limited_fd() const {
   const std::lock_guard lock{mutex_};
-  return is_too_long_ != nullptr;
+  if (!is_too_long_) return -1;
+  return unblocked_ ? unblocked_.get() : fd_;
 }
 
 bool fd_writer::gives_up(milliseconds silent) const {

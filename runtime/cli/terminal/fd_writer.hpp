@@ -7,7 +7,8 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <utility>
+
+#include "runtime/base/unique_fd.hpp"
 
 namespace riffle::cli {
 
@@ -30,11 +31,9 @@ class fd_writer {
   /// While the reader takes nothing, `f` is asked again and again; told how
   /// long that lasts, it says whether that is too long, on the thread that
   /// writes; never any more once this was called again. Without it, or with
-  /// nothing, a reader is waited for without end.
-  void give_up_if(std::function<bool(milliseconds)> f) {
-    const std::lock_guard lock{mutex_};
-    is_too_long_ = std::move(f);
-  }
+  /// nothing, a reader is waited for without end. Returns what counted before.
+  using patience = std::function<bool(milliseconds)>;
+  patience give_up_if(patience f);
 
   /// The reader went away: no reason for a message.
   [[nodiscard]] bool closed() const noexcept;
@@ -50,17 +49,20 @@ class fd_writer {
   [[nodiscard]] std::size_t rows() const noexcept;
 
  private:
+  using clock = std::chrono::steady_clock;
+
   bool write_bytes(std::string_view text);
-  bool wait_for_room();
-  [[nodiscard]] bool may_give_up() const;
+  bool wait_for_room(clock::time_point since, bool full);
+  [[nodiscard]] int limited_fd() const;
   [[nodiscard]] bool gives_up(milliseconds silent) const;
 
   int fd_;
   bool terminal_;
   bool ascii_;  ///< a terminal that shows nothing else
   bool light_ = false;
-  mutable std::mutex mutex_;  ///< of the next one
-  std::function<bool(milliseconds)> is_too_long_;
+  mutable std::mutex mutex_;  ///< of the next two
+  patience is_too_long_;
+  unique_fd unblocked_;         ///< the same terminal, which makes nobody wait
   std::atomic<int> error_ = 0;  ///< errno of the failure
 };
 
