@@ -12,7 +12,7 @@
 #include "runtime/cli/commands/requests.hpp"
 #include "runtime/cli/commands/shell_run.hpp"
 #include "runtime/cli/terminal/editor.hpp"
-#include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/program_output.hpp"
 #include "runtime/cli/terminal/waiting_log.hpp"
 #include "runtime/cli/view/run_output.hpp"
 #include "runtime/cli/view/shell_text.hpp"
@@ -115,7 +115,7 @@ void conversation::shell(const std::string& command, interrupts& signals) {
     complain(result.error());
     return tell_meanwhile(typed);
   }
-  const auto told = settled_lines(result->output);
+  const auto told = seen_lines(result->output, io_.err.columns());
   for (const auto& x : notes_of(*result, told)) note(x);
   if ((open_row && !stopped && ends_as_question(told)) ||
       told.find(tools::no_editor) != told.npos)

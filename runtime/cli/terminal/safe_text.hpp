@@ -17,27 +17,12 @@ std::string safe_text(std::string_view text);
 /// Bytes at the end of a piece that may be the beginning of a character.
 std::size_t begun_character(std::string_view piece);
 
-/// Of a program's output what stays on a terminal, without its colours, titles
-/// and links: behind a '\r' a row is written over, as progress is.
-std::string settled_lines(std::string_view output);
+/// Whether nobody would see it behind this text. Joiners belong to scripts that
+/// have them, and to pictures: behind a letter of Latin and its like they hide.
+bool is_invisible(char32_t code, std::string_view before);
 
-/// Such an output as it comes, in pieces, for a terminal: as `safe_text`, but a
-/// '\r' goes to the beginning of the row, what erases a row does so, colours
-/// are colours, where there are any, and titles, links and the cursor's look
-/// are left out. Nothing is concealed, and characters that nobody sees are
-/// \u{NNNN}: a model reads them. Text in the colour of its ground is as it is.
-class safe_output {
- public:
-  explicit safe_output(bool color) : color_{color} {}
-  std::string on(std::string_view piece);
-  /// What was held, since more of it might have come; colours end.
-  std::string end();
-
- private:
-  bool color_;
-  bool colored_ = false;
-  std::string held_;
-};
+/// Spelled: \u{NNNN}.
+void append_code(std::string& out, char32_t code);
 
 /// The same of what somebody decides about: characters that no terminal draws
 /// are \u{NNNN}, too.

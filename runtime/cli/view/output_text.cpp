@@ -9,6 +9,7 @@
 
 #include "messages/event_line.hpp"
 #include "messages/utf8.hpp"
+#include "runtime/cli/terminal/program_output.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 
 namespace riffle::cli {

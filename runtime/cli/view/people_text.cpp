@@ -9,6 +9,7 @@
 #include "actors/tools/proposal_texts.hpp"
 #include "messages/utf8.hpp"
 #include "runtime/base/text.hpp"
+#include "runtime/cli/terminal/program_output.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/cli/view/diff_lines.hpp"

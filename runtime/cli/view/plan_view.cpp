@@ -6,6 +6,7 @@
 
 #include "actors/core/run_status.hpp"
 #include "runtime/base/text.hpp"
+#include "runtime/cli/terminal/program_output.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/cli/view/diff_lines.hpp"
