@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "runtime/base/unique_fd.hpp"
+#include "runtime/cli/terminal/program_output.hpp"
 #include "tools/builtin/shell/bash.hpp"
 #include "tools/process/process_tree.hpp"
 
@@ -41,7 +42,9 @@ constexpr auto longest_end = std::chrono::seconds{2};
 /// Behind its end, for what others write by its order.
 constexpr auto longest_rest = std::chrono::milliseconds{200};
 
-/// Of what is long both ends.
+/// Of what is long both ends, cut between rows: what stands in a part of one,
+/// nobody may have seen there in the end. A row that is very long is cut where
+/// no sequence and no character is.
 class both_ends {
  public:
   void add(std::string_view x) {
@@ -49,25 +52,46 @@ class both_ends {
     head_ += x.substr(0, first);
     tail_ += x.substr(first);
     if (tail_.size() > 2 * half) drop();
+    wrote_ += x.size();
   }
   std::string take() {
-    if (tail_.size() > half) drop();
-    if (left_out_ > 0)
-      head_ += "\n… " + std::to_string(left_out_) + " bytes left out …\n";
-    return std::move(head_) + tail_;
+    if (wrote_ <= longest_kept) return std::move(head_) + tail_;
+    const bool is_all = wrote_ == head_.size() + tail_.size();
+    const auto end = is_all ? head_ + tail_ : std::move(tail_);
+    const auto tail = tail_of(end);
+    head_.resize(head_size(head_));
+    const auto left_out = wrote_ - head_.size() - tail.size();
+    if (!head_.empty() && !head_.ends_with('\n')) head_ += '\n';
+    head_ += "… " + std::to_string(left_out) + " bytes left out …\n";
+    return std::move(head_).append(tail);
   }
 
  private:
   static constexpr std::size_t half = longest_kept / 2;
+  /// For the end of a row: else there might be no more than a row.
+  static constexpr std::size_t reach = half / 2;
 
-  void drop() {
-    left_out_ += tail_.size() - half;
-    tail_.erase(0, tail_.size() - half);
+  static std::size_t head_size(std::string_view head) {
+    const auto end = head.rfind('\n');
+    if (end != head.npos && head.size() - end <= reach) return end + 1;
+    return head.size() - begun_output(head);
   }
+  static std::string_view tail_of(std::string_view text) {
+    const auto from = whole_from(text, text.size() - half);
+    if (text[from - 1] == '\n') return text.substr(from);
+    for (const char end : {'\n', '\r'}) {
+      const auto at = text.substr(0, from + reach).find(end, from);
+      if (at != text.npos) return text.substr(at + 1);
+    }
+    return text.substr(from);
+  }
+
+  /// What its beginning is within, the bytes before it tell.
+  void drop() { tail_.erase(0, tail_.size() - half - longest_sequence); }
 
   std::string head_;
   std::string tail_;
-  std::size_t left_out_ = 0;
+  std::size_t wrote_ = 0;
 };
 
 /// The shell, until it was waited for.

@@ -31,7 +31,7 @@ struct row_sequence {
 
 /// "ESC ] 0 ; title BEL", and its like (OSC): a link, the clipboard.
 row_sequence title_of(std::string_view text) {
-  constexpr std::size_t longest = 512;
+  constexpr auto longest = longest_sequence;
   for (std::size_t i = 2; i < std::min(text.size(), longest); ++i) {
     if (text[i] == '\a')
       return {.size = i + 1, .what = row_sequence::does::titles};
@@ -171,6 +171,27 @@ std::string settled(std::string_view output, std::size_t columns) {
 }
 
 }  // namespace
+
+std::size_t begun_output(std::string_view piece) {
+  auto at = piece.size() - std::min(piece.size(), longest_sequence);
+  while ((at = piece.find('\x1b', at)) != piece.npos) {
+    const auto found = row_sequence_of(piece.substr(at));
+    if (found.open) return piece.size() - at;
+    at += std::max<std::size_t>(found.size, 1);
+  }
+  return begun_character(piece);
+}
+
+std::size_t whole_from(std::string_view text, std::size_t at) {
+  auto begin = at - std::min(at, longest_sequence);
+  while ((begin = text.find('\x1b', begin)) < at) {
+    const auto found = row_sequence_of(text.substr(begin));
+    begin += std::max<std::size_t>(found.size, 1);
+    at = found.size > 0 ? std::max(at, begin) : at;
+  }
+  while (at < text.size() && continues_character(text[at])) ++at;
+  return at;
+}
 
 std::string settled_lines(std::string_view output) {
   return settled(output, 0);

@@ -22,6 +22,17 @@ std::string settled_lines(std::string_view output);
 /// not written over are tabs.
 std::string seen_lines(std::string_view output, std::size_t columns);
 
+/// The most bytes of a sequence that is left out, a title's or a link's.
+inline constexpr std::size_t longest_sequence = 512;
+
+/// Bytes at the end of a piece that may be the beginning of a sequence, or of a
+/// character.
+std::size_t begun_output(std::string_view piece);
+
+/// The first place from `at` on that is within no sequence and no character, as
+/// far as one can see from `longest_sequence` bytes before.
+std::size_t whole_from(std::string_view text, std::size_t at);
+
 /// A program's output as it comes, in pieces, for a terminal: as `safe_text`,
 /// but a '\r' goes to the beginning of the row, what erases a row does so,
 /// colours are colours, where there are any, and titles, links and the cursor's
