@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: MIT
-// A turn of a conversation, and a run of before that goes on as one: shown to
-// its end, while what is typed waits for that.
+// A turn of a conversation, and a run of before that goes on as one: sent, and
+// shown to its end, while what is typed waits for that.
 #include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "actors/core/context_window.hpp"
 #include "actors/run/recovery.hpp"
+#include "runtime/base/text.hpp"
+#include "runtime/cli/commands/chat_files.hpp"
 #include "runtime/cli/commands/conversation.hpp"
 #include "runtime/cli/commands/file_part.hpp"
+#include "runtime/cli/commands/requests.hpp"
 #include "runtime/cli/commands/room.hpp"
 #include "runtime/cli/commands/unfinished.hpp"
 #include "runtime/cli/commands/volley.hpp"
+#include "runtime/cli/commands/waiting_run.hpp"
 #include "runtime/cli/commands/watch_plan.hpp"
 #include "runtime/cli/terminal/approval_prompt.hpp"
+#include "runtime/cli/terminal/choose.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/run_output.hpp"
 #include "runtime/cli/view/session_text.hpp"
@@ -236,6 +242,68 @@ bool conversation::finish_left(interrupts& signals) {
   if (const auto now = named_model(model_name()) + told_agent(); now != before)
     note("It goes on with the model " + now + ".");
   return true;
+}
+
+/// What did not become part of the session stands in the input line again.
+void conversation::send(const std::string& task, interrupts& signals,
+                        std::span<const std::string> but) {
+  if (!knows_the_last_turn(can_erase()
+                               ? "It was not sent: Enter sends it."
+                               : "It was not sent: type it again to send it."))
+    return;
+  auto asked = request(task);
+  const auto attached = attach_mentioned(asked, but);
+  if (!attached) {
+    io_.complain(attached.error().message);
+    return prompt_.give_back();
+  }
+  if (auto ok = check_attachments(asked, settings_); !ok) {
+    io_.complain(ok.error().message);
+    return prompt_.give_back();
+  }
+  if (!attached->empty()) note("attached: " + *attached);
+  for (const auto& x : not_attached(task)) note(x);
+  add_to_context(asked.context, told_);
+  if (!run_task(std::move(asked), signals)) prompt_.give_back();
+}
+
+/// Only what a person did by the way is given up for what he says.
+void conversation::not_begun(const error& why, bool summary) {
+  const auto* const not_sent =
+      summary ? "Nothing was summed up." : "It was not sent.";
+  if (why.code == errc::session_busy) {
+    const auto from = why.message.find("owned by ");
+    const auto by = from == std::string::npos ? std::string{}
+                                              : why.message.substr(from + 9);
+    const auto who = by.substr(0, by.find_first_of("(:"));
+    if (who.starts_with("a process that is gone")) {
+      io_.complain(
+          std::string{summary ? "nothing was summed up" : "it was not sent"} +
+          ": a run of this session was not finished");
+      if (!tell_left_elsewhere())
+        note("'riffle sessions resume " + session_->value + "' finishes it.");
+      return;
+    }
+    const auto asked = question_elsewhere(*rt_, *session_);
+    io_.complain(
+        "this conversation " +
+        std::string{asked.empty() ? "works" : "waits for a decision"} +
+        " in another terminal" +
+        (who.empty() ? "" : ", " + std::string{trimmed(who)}) +
+        (asked.empty() ? ": wait for it, or stop it there" : ": " + asked));
+    return note(not_sent);
+  }
+  if (why.code != errc::invalid_request) {
+    not_started(why, settings_, io_);
+    return;
+  }
+  io_.complain(why.message);
+  if (told_.empty()) return note(not_sent);
+  note(
+      "It was not sent. Enter sends it without what your commands wrote "
+      "(about " +
+      short_count(core::estimate_tokens(told_)) + " tokens).");
+  told_.clear();
 }
 
 }  // namespace riffle::cli
