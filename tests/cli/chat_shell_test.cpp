@@ -234,15 +234,19 @@ TEST_CASE("a signal that ends programs ends a command with its conversation") {
   REQUIRE(x.riffle.read_next("\x1b[?2004h"));
   x.begin_command("", "");
   SECTION("at once") { x.riffle.signal(SIGTERM); }
+  const bool late = GENERATE(true, false);  // it ends behind its shell
   SECTION("also one that does not heed it") {
     x.end_command();
     REQUIRE(x.riffle.read_next("\x1b[?2004h"));
-    x.riffle.type("!trap '' INT TERM; echo begun; sleep 60\r");
+    x.riffle.type(late ? "!(trap 'sleep 0.4; exit' TERM; echo begun; while :; "
+                         "do sleep 0.1; done) & wait\r"
+                       : "!trap '' INT TERM; echo begun; sleep 60\r");
     REQUIRE(x.riffle.read_next("\nbegun"));
     x.riffle.signal(SIGTERM);
   }
   REQUIRE(x.riffle.read_next("Go on: riffle"));
   CHECK(x.riffle.finish() == 130);
+  CHECK_THAT(x.riffle.written(), !Contains("Something that it started"));
 }
 
 TEST_CASE("a command that does not heed Ctrl-C is killed by a second one") {

@@ -211,6 +211,20 @@ bool is_closed(int fd) {
   return ::poll(&x, 1, 0) > 0 && (x.revents & POLLIN) == 0;
 }
 
+/// Of what is unread a bounded part is passed over.
+bool has_writers(int fd) {
+  constexpr int most = 64;  // of what writes for ever
+  std::array<char, 16384> piece{};
+  for (int i = 0; i < most; ++i) {
+    pollfd x{fd, POLLIN, 0};
+    if (::poll(&x, 1, 0) <= 0) return true;
+    if ((x.revents & POLLIN) == 0 ||
+        ::read(fd, piece.data(), piece.size()) == 0)
+      return false;
+  }
+  return true;
+}
+
 /// Until the shell has ended, and what it wrote is read.
 void follow(unique_fd from, started_shell& shell, const shell_watch& watch,
             shell_result& to) {
@@ -244,14 +258,14 @@ void follow(unique_fd from, started_shell& shell, const shell_watch& watch,
     // Others may have its output, and write for ever.
     const bool over = ready == 0 || (rest == 0 && clock::now() >= late &&
                                      !is_closed(from.get()));
-    if (open && ended && over) {
-      to.left_some = true;
-      drain(std::move(from));
-      break;
-    }
+    if (open && ended && over) break;
   }
   shell.end_asked();
   shell.reap_heirs();
+  if (from && has_writers(from.get())) {
+    to.left_some = true;
+    drain(std::move(from));
+  }
   to.output = kept.take();
   to.status = shell.status().value_or(0);
 }
