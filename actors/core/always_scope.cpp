@@ -40,10 +40,11 @@ bool is_named_by_others(std::string_view command) {
          (row->what == runs::next || row->what == runs::script);
 }
 
-/// Git writes to any file, or talks with another host.
+/// Git writes to any file, runs what lies there, or talks with another host.
 bool takes_git_elsewhere(std::string_view line) {
   return std::ranges::any_of(shell_parts(line).parts, [](const auto& part) {
-    return git_writes_output(part) || git_names_host(part);
+    return git_writes_output(part) || git_names_host(part) ||
+           git_runs_others(part);
   });
 }
 

@@ -50,8 +50,22 @@ bool is_builder(std::string_view command) {
 }
 
 bool is_runner(std::string_view subcommand) {
-  return matches_any("run run-script exec x dlx tool script", subcommand);
+  return matches_any("run run-script exec x dlx tool script extension alias",
+                     subcommand);
 }
+
+namespace {
+
+/// Others may have the next word as their value, and shift the names.
+bool is_git_switch(const shell_word& x) {
+  return matches_any(
+      "-u --set-upstream -f --force --force-with-lease -q --quiet -v "
+      "--verbose -n --dry-run -a --all --tags --prune --no-verify "
+      "--follow-tags -d --delete --rebase --ff-only --no-rebase",
+      x.text);
+}
+
+}  // namespace
 
 bool git_writes_output(const shell_part& command) {
   const auto is_output = [](const shell_word& x) {
@@ -64,6 +78,29 @@ bool git_writes_output(const shell_part& command) {
   };
   return !command.empty() && command.front().text == "git" &&
          std::ranges::any_of(command, is_output);
+}
+
+bool git_runs_others(const shell_part& command) {
+  if (command.size() < 2 || command[0].text != "git") return false;
+  const auto& act = command[1].text;
+  const auto words = command | std::views::drop(2);
+  const auto has = [&](std::string_view patterns) {
+    return std::ranges::any_of(words, [&](const shell_word& x) {
+      return matches_any(patterns, x.text);
+    });
+  };
+  if (matches_any("maintenance lfs", act)) return true;
+  if (act == "bisect") return has("vi* view");
+  if (act == "archive") return has("--rem* --exe*");
+  // Whose hooks and configuration lie in this folder.
+  const auto is_place = [](const shell_word& x) {
+    return !x.text.starts_with('-') && x.text.find('/') != x.text.npos;
+  };
+  if (act == "remote") return std::ranges::any_of(words, is_place);
+  if (!matches_any("push fetch pull ls-remote", act)) return false;
+  const auto first = std::ranges::find_if_not(words, is_git_switch);
+  return (first != words.end() && is_place(*first)) ||
+         (act == "push" && has("--rep*"));
 }
 
 bool git_names_host(const shell_part& command) {
@@ -87,16 +124,8 @@ bool git_names_host(const shell_part& command) {
   const auto is_colon = [](const shell_word& x) {
     return x.text.find(':') != x.text.npos;
   };
-  // Others may have the next word as their value, and shift the names.
-  const auto is_switch = [](const shell_word& x) {
-    return matches_any(
-        "-u --set-upstream -f --force --force-with-lease -q --quiet -v "
-        "--verbose -n --dry-run -a --all --tags --prune --no-verify "
-        "--follow-tags -d --delete --rebase --ff-only --no-rebase",
-        x.text);
-  };
   const auto words = command | std::views::drop(2);
-  const auto first = std::ranges::find_if_not(words, is_switch);
+  const auto first = std::ranges::find_if_not(words, is_git_switch);
   const bool is_named = first != words.end() && !first->text.starts_with('-') &&
                         !is_colon(*first);
   if (has_revisions && is_named)

@@ -35,6 +35,10 @@ bool is_runner(std::string_view subcommand);
 /// or the beginning of one.
 bool git_writes_output(const shell_part& command);
 
+/// Git runs a program that a word names, or what another repository of this
+/// folder says: its hooks and its configuration are files like others.
+bool git_runs_others(const shell_part& command);
+
 /// Git may be given a repository as ssh is (`host:path`), or find its name in a
 /// file. A colon may also stand in a revision (`HEAD:a.txt`), and in what is
 /// pushed or fetched (`HEAD:main`), behind the repository's name.

@@ -22,6 +22,16 @@ TEST_CASE("a line is a task, a command, or one for the shell") {
   CHECK(parse_chat_line("/").what == chat_act::task);
   CHECK(parse_chat_line("/files__Review2 a b") ==
         chat_line{chat_act::command, "files__Review2", "a b"});
+  const auto shell = [](const char* line) {
+    const auto x = parse_chat_line(line);
+    CHECK(x.what == chat_act::shell);
+    return x.rest;
+  };
+  CHECK(shell("!ls") == "ls");
+  CHECK(shell("! ls ") == "ls");
+  CHECK(shell("!!ls") == "!ls");
+  CHECK(shell("!! ls") == "!ls");
+  CHECK(shell("! !ls") == " !ls");
   CHECK(parse_chat_line("/fix-2_now it") ==
         chat_line{chat_act::command, "fix-2_now", "it"});
   CHECK(parse_chat_line("/2 of them").what == chat_act::task);

@@ -346,7 +346,7 @@ TEST_CASE("git asks for no editor that nobody would see") {
       "sh -c 'git commit --allow-empty'\r");
   REQUIRE(x.riffle.read_next("\nThere is no terminal for an editor here."));
   REQUIRE(x.riffle.read_next("exit status 1\r\n"));
-  REQUIRE(x.riffle.read_next("It had no keyboard: !!export"));
+  REQUIRE(x.riffle.read_next("It had no keyboard"));
   REQUIRE(x.riffle.read_next("\x1b[?2004h"));
   CHECK(x.leave() == 0);
 }

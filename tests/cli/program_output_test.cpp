@@ -130,8 +130,9 @@ class little_terminal {
       const auto size = x.find_first_of("Km") + 1;
       REQUIRE(size > 0);
       if (x[size - 1] == 'm') return size;
-      column_ = std::min(column_, columns_ - 1);
       const bool all = x.substr(0, size) == "\x1b[2K";
+      // Behind a full row the rest of it is nothing, as in tmux.
+      if (all) column_ = std::min(column_, columns_ - 1);
       for (auto i = all ? 0 : column_; i < columns_; ++i) {
         blank(i);
         cells()[i] = "_";

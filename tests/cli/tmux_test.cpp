@@ -224,6 +224,32 @@ void press(const tmux_pane& pane, const std::string& keys) {
 
 }  // namespace
 
+TEST_CASE("tmux keeps what stands above a program that was killed") {
+  if (!has_tmux()) return skip(no_tmux);
+  const temp_folder folder;
+  folder.write("s.toml", "[[steps]]\ntext = \"hi\"\n");
+  folder.write("riffle.toml",
+               "[runtime]\ndata_dir = \"data\"\n"
+               "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
+               "script = \"s.toml\"\n");
+  tmux_pane pane{folder, "chat --no-color", 80};
+  REQUIRE(pane.shows("/help shows"));
+  // A screen of before, which was left in order.
+  pane.type("'!!printf \"\\033[?1049h\\033[?1049l\"' Enter");
+  REQUIRE(pane.shows("not what it showed."));
+  pane.type("'!seq 501 509' Enter");
+  REQUIRE(pane.shows("\n509\n"));
+  pane.type("'!!kill -9 $$' Enter");
+  REQUIRE(pane.shows("exit status 137\n"));
+  pane.type("'!echo e''nd' Enter");
+  REQUIRE(pane.shows("\nend\n"));
+  const auto text = pane.text();
+  CAPTURE(text);
+  CHECK(text.find("\n501\n502\n503\n504\n505\n506\n507\n508\n509\n") !=
+        std::string::npos);
+  CHECK(text.find("exit status 137\nThe model is told") != std::string::npos);
+}
+
 TEST_CASE("tmux, resized in each state, shows everything once", "[torture]") {
   if (!has_terminals()) return skip(no_terminals);
   if (!asked_to_look()) return;

@@ -268,13 +268,27 @@ TEST_CASE("a pattern of a program with commands stays in the folder") {
 }
 
 TEST_CASE("what git pushes and fetches may have a colon") {
-  for (const std::string line :
-       {"git push origin HEAD:main", "git push -u origin a:b c",
-        "git fetch origin main:main", "git pull --rebase origin a:b",
-        "git show HEAD:a.txt", "git diff a:x b:x", "git clone a b",
-        "git remote -v", "git commit -s", "git cherry-pick -s o", "git merge o",
-        "git merge --squash o", "git rebase -X ours o", "git apply p.diff",
-        "git add .gitignore .github/x", "git mv a.git b"}) {
+  for (const std::string line : {"git push origin HEAD:main",
+                                 "git push -u origin a:b c",
+                                 "git fetch origin main:main",
+                                 "git pull --rebase origin a:b",
+                                 "git push -u origin feature/x",
+                                 "git fetch origin feature/x",
+                                 "git archive HEAD",
+                                 "git bisect start",
+                                 "git bisect good",
+                                 "git show HEAD:a.txt",
+                                 "git diff a:x b:x",
+                                 "git clone a b",
+                                 "git remote -v",
+                                 "git commit -s",
+                                 "git cherry-pick -s o",
+                                 "git merge o",
+                                 "git merge --squash o",
+                                 "git rebase -X ours o",
+                                 "git apply p.diff",
+                                 "git add .gitignore .github/x",
+                                 "git mv a.git b"}) {
     CAPTURE(line);
     const auto end = line.find(' ', line.find(' ') + 1);
     CHECK(always_pattern(command(line)) == line.substr(0, end) + " *");

@@ -142,6 +142,9 @@ TEST_CASE("bash: the states that are left out are in the whole output") {
   const auto metadata = json::parse(got.metadata);
   CHECK(metadata.at("truncated") == true);
   CHECK(metadata.at("whole_kept") == true);
+  CHECK(metadata.at("lines") == 1);
+  CHECK(metadata.at("bytes") ==
+        std::filesystem::file_size(x.context.output_file));
   std::string all;
   for (int i = 1; i <= 2000; ++i) all += std::to_string(i) + " of 2000\r";
   std::ifstream in{x.context.output_file};

@@ -81,13 +81,18 @@ void conversation::shell(const std::string& command, interrupts& signals) {
         std::filesystem::current_path(gone).string() + ". !" + command +
         " && COMMAND runs one there.");
   }
-  // "! grep x" is the shell's own, a status turned round.
+  // Behind one mark a second one is the shell's own, and has a blank.
   if (command.size() > 1 && command[0] == '!' && command[1] != ' ')
     return shell_at_terminal(command.substr(1), signals);
   prompt_.lend();
-  if (wants_terminal(command, git_alias))
-    return shell_at_terminal(command, signals);
   signals.lend(true);
+  const bool wants = wants_terminal(command, git_alias);
+  if (wants || signals.asked_to_stop()) {
+    signals.lend(false);
+    if (!signals.asked_to_stop()) return shell_at_terminal(command, signals);
+    prompt_.take_over(true, false);
+    return note("It did not run.");
+  }
   safe_output shown{color_ && can_erase()};
   bool secret = false;  // it asked for something without showing it
   const auto result = run_shell(
@@ -115,12 +120,13 @@ void conversation::shell(const std::string& command, interrupts& signals) {
     complain(result.error());
     return tell_meanwhile(typed);
   }
-  const auto told = seen_lines(result->output, io_.err.columns());
+  // What is spelled is longer.
+  const auto told = both_ends_of(seen_lines(result->output, io_.err.columns()));
   for (const auto& x : notes_of(*result, told)) note(x);
-  if ((open_row && !stopped && ends_as_question(told)) ||
-      told.find(tools::no_editor) != told.npos)
-    note("It had no keyboard: !!" + safe_line(command, 60) +
-         " gives it yours.");
+  const bool no_editor =
+      result->status != 0 && told.find(tools::no_editor) != told.npos;
+  if (no_editor || (open_row && !stopped && ends_as_question(told)))
+    note("It had no keyboard: with !! in front it has yours.");
   tell_of(shell_context(command, result->status, told));
   tell_meanwhile(typed);
 }

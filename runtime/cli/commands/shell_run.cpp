@@ -272,6 +272,12 @@ void follow(unique_fd from, started_shell& shell, const shell_watch& watch,
 
 }  // namespace
 
+std::string both_ends_of(std::string_view text) {
+  both_ends kept;
+  kept.add(text);
+  return kept.take();
+}
+
 expected<shell_result> run_shell(const std::string& command,
                                  const shell_watch& watch) {
   std::array<int, 2> ends{};

@@ -22,6 +22,9 @@ struct shell_result {
 };
 inline constexpr std::size_t longest_kept = 64u << 10;
 
+/// A text that is longer has a note in place of its middle.
+std::string both_ends_of(std::string_view text);
+
 /// Who watches it.
 struct shell_watch {
   std::function<void(std::string_view)> show;

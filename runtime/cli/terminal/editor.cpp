@@ -67,12 +67,19 @@ class scratch_file {
 };
 
 /// What a program that could not do so itself has to switch off: how it has
-/// mouse, focus and pastes told, keys of its own kind, its colours and its
-/// screen. That one gives the cursor back that was kept last: where there is no
-/// such screen that is where it is.
-constexpr std::string_view leave_its_screen =
+/// mouse, focus and pastes told, keys of its own kind, its colours.
+constexpr std::string_view leave_its_modes =
     "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1006l\x1b[?2004l"
-    "\x1b[?1l\x1b>\x1b[0m\0337\x1b[?1049l\x1b[?25h";
+    "\x1b[?1l\x1b>\x1b[0m\x1b[?25h";
+
+/// And its screen. 1049, which all know, gives the cursor back that was kept
+/// last: where there is no such screen that is where it is. In tmux it is where
+/// the screen before this one was left, so there it is another one.
+std::string leave_its_screen() {
+  const bool tmux = std::getenv("TMUX") != nullptr;
+  return std::string{leave_its_modes} +
+         (tmux ? "\x1b[?1047l" : "\0337\x1b[?1049l");
+}
 
 /// A terminal that a program gets.
 class lent_terminal {
@@ -93,8 +100,8 @@ class lent_terminal {
     // Waits for nobody who has to read what was written before.
     if (known_) ::tcsetattr(fd_, TCSANOW, &found_);
     if (killed && can_erase() && has_room()) {
-      [[maybe_unused]] const auto n =
-          ::write(fd_, leave_its_screen.data(), leave_its_screen.size());
+      const auto bytes = leave_its_screen();
+      [[maybe_unused]] const auto n = ::write(fd_, bytes.data(), bytes.size());
     }
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
@@ -189,6 +196,16 @@ int wait_for(pid_t pid, const std::function<bool()>& gave_up) {
   }
 }
 
+/// By a signal at which few tidy up; a Ctrl-C is how servers are ended. Other
+/// numbers above 128 are statuses of their own (255: ssh).
+bool was_killed(int status) {
+  constexpr int by_signal = 128;
+  constexpr int last_signal = 64;
+  const int signal = status - by_signal;
+  return signal > 0 && signal <= last_signal && signal != SIGINT &&
+         signal != SIGPIPE;
+}
+
 /// What a shell with these words does at the terminal: its exit status. The
 /// terminal is as it was found behind it, however that has left it.
 expected<int> lend_terminal(std::vector<std::string> words, int fd,
@@ -200,8 +217,7 @@ expected<int> lend_terminal(std::vector<std::string> words, int fd,
     return unexpected{pid.error()};
   }
   const int status = wait_for(*pid, gave_up);
-  constexpr int by_signal = 128;  // and more, also of what the shell ran
-  lent.take_back(status > by_signal);
+  lent.take_back(was_killed(status));
   return status;
 }
 

@@ -124,7 +124,8 @@ std::string list_picker::numbered() const {
   const auto count = std::min(all_.size(), most_numbered);
   for (std::size_t i = 0; i < count; ++i) out += row(i);
   if (count < all_.size()) {
-    out += "  … " + std::to_string(all_.size() - count) + " more\n";
+    const auto more = all_.size() - count - (way_on_ ? 1 : 0);
+    if (more > 0) out += "  … " + std::to_string(more) + " more\n";
     if (way_on_) out += row(all_.size() - 1);
   }
   return out + "Its number and Enter; Enter alone: none\n";

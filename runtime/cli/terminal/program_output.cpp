@@ -189,7 +189,10 @@ std::size_t whole_from(std::string_view text, std::size_t at) {
     begin += std::max<std::size_t>(found.size, 1);
     at = found.size > 0 ? std::max(at, begin) : at;
   }
-  while (at < text.size() && continues_character(text[at])) ++at;
+  // No character has more; bytes that are none are cut anywhere.
+  constexpr int most = 3;
+  for (int i = 0; i < most && at < text.size(); ++i)
+    if (continues_character(text[at])) ++at;
   return at;
 }
 

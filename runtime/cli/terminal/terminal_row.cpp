@@ -49,8 +49,9 @@ void terminal_row::tab() {
   stay_within();
 }
 
+/// Behind a full row terminals disagree: what may stand there is kept.
 void terminal_row::erase_rest() {
-  stay_within();
+  if (columns_ > 0 && at_ >= columns_) return;
   if (at_ <= from_) return erase_all();
   split(at_);
   cells_.resize(std::min(at_ - from_, cells_.size()));

@@ -81,9 +81,12 @@ chat_line parse_chat_line(std::string_view text) {
   const auto x = trimmed(text);
   if (x.empty()) return {};
   if (x.front() == '!') {
-    const auto command = trimmed(x.substr(1));
+    const bool twice = x.starts_with("!!");
+    std::string command{trimmed(x.substr(twice ? 2 : 1))};
     if (command.empty()) return {};
-    return {chat_act::shell, {}, std::string{command}};
+    // "! !x" is the shell's own, a status turned round.
+    if (twice || command[0] == '!') command.insert(0, twice ? "!" : " ");
+    return {chat_act::shell, {}, std::move(command)};
   }
   if (x.front() == '/') {
     const auto end = std::min(x.find_first_of(blanks), x.size());

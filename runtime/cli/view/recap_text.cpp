@@ -55,8 +55,8 @@ std::string rendered_text(const std::string& text, const recap_options& how) {
 }
 
 /// The last rows of it, at most so many.
-std::string end_of(const std::string& text, std::size_t most,
-                   const recap_options& how) {
+std::string last_rows_of(const std::string& text, std::size_t most,
+                         const recap_options& how) {
   const auto rows = rows_of_text(text);
   const auto from = rows.size() - std::min(rows.size(), most);
   std::string out;
@@ -66,7 +66,7 @@ std::string end_of(const std::string& text, std::size_t most,
 }
 
 std::string answer_text(const std::string& text, const recap_options& how) {
-  return end_of(rendered_text(text, how), answer_rows, how);
+  return last_rows_of(rendered_text(text, how), answer_rows, how);
 }
 
 /// What its step has said that did not end.
@@ -191,7 +191,7 @@ std::string declined_text(const storage::session_snapshot& x,
     out += calls_text(x, m, how);
   }
   say(cut_of(x, run, how));
-  return end_of(out, declined_rows, how);
+  return last_rows_of(out, declined_rows, how);
 }
 
 std::vector<const storage::call_record*> cut_calls(

@@ -10,151 +10,39 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/cli/view/git_command.hpp"
+#include "runtime/cli/view/line_words.hpp"
+
 namespace riffle::cli {
 
 namespace {
 
 using names = std::unordered_set<std::string_view>;
 
-constexpr std::string_view blanks = " \t\r\n";
-
-std::vector<std::string_view> words_of(std::string_view command) {
-  std::vector<std::string_view> out;
-  for (std::size_t at = 0;
-       (at = command.find_first_not_of(blanks, at)) != command.npos;) {
-    const auto end =
-        std::min(command.find_first_of(blanks, at), command.size());
-    out.push_back(command.substr(at, end - at));
-    at = end;
-  }
-  return out;
-}
-
-/// When a git command opens an editor, or asks line by line.
-struct git_act {
-  std::string_view name;
-  std::string_view asks;      ///< options that make it do so, by letter
-  std::string_view gives{};   ///< and those that give it the text
-  std::string_view writes{};  ///< options that ask for a text
-  bool always = false;        ///< it does so without any
-  std::string_view then{};    ///< only behind these words
-};
-
-constexpr git_act git_acts[] = {
-    {"add", "pie"},
-    {"am", "i"},
-    {"branch", ""},
-    {"checkout", "p"},
-    {"cherry-pick", "e"},
-    {"clean", "i"},
-    {"commit", "pe", "mFC", "", true},
-    {"config", "e"},
-    {"difftool", "", "", "", true},
-    {"merge", "e"},
-    {"mergetool", "", "", "", true},
-    {"notes", "", "mFC", "", true, "add append edit"},
-    {"rebase", "i"},
-    {"reset", "p"},
-    {"restore", "p"},
-    {"revert", "e"},
-    {"send-email", "", "", "", true},
-    {"stash", "p"},
-    {"tag", "e", "mF", "asu"},
-};
-
-/// Programs that talk to who sits there behind one of these words.
+/// Programs that talk to who sits there behind one of these options, or with
+/// one of these as their first word.
 struct talking_words {
-  std::string_view program, words;
+  std::string_view program, options, words{};
 };
 
-constexpr talking_words talking[] = {{"cp", "-i"},
-                                     {"crontab", "-e"},
-                                     {"docker", "-it -ti attach"},
-                                     {"gh", "login"},
-                                     {"kubectl", "-it -ti edit"},
-                                     {"mv", "-i"},
-                                     {"node", "-i"},
-                                     {"npm", "init login"},
-                                     {"podman", "-it -ti attach"},
-                                     {"python", "-i"},
-                                     {"python3", "-i"},
-                                     {"rm", "-i -I -ri -rI -ir"},
-                                     {"systemctl", "edit"}};
-
-/// Commands of git that begin nothing else: their names are no aliases.
-bool is_gits_own(std::string_view name) {
-  using names = std::unordered_set<std::string_view>;
-  static const names own{"diff",  "fetch", "grep",   "init",  "log",
-                         "mv",    "pull",  "push",   "rm",    "show",
-                         "clone", "blame", "status", "switch"};
-  return own.contains(name) ||
-         std::ranges::find(git_acts, name, &git_act::name) !=
-             std::end(git_acts);
-}
-
-/// "-am" holds the letter m, "--message=x" is the option "--message".
-bool is_one_of(std::string_view word, std::string_view letters,
-               std::span<const std::string_view> names) {
-  if (word.size() < 2 || word[0] != '-') return false;
-  if (word[1] != '-') return word.find_first_of(letters, 1) != word.npos;
-  return std::ranges::find(names, word.substr(0, word.find('='))) !=
-         names.end();
-}
-
-/// The words behind git's own options.
-std::span<const std::string_view> git_words(
-    std::span<const std::string_view> words) {
-  static constexpr std::array<std::string_view, 7> valued{
-      "-C",          "-c",           "--git-dir",    "--work-tree",
-      "--namespace", "--config-env", "--attr-source"};
-  while (!words.empty() && words[0].starts_with('-')) {
-    const bool has_value = std::ranges::find(valued, words[0]) != valued.end();
-    words =
-        words.subspan(std::min<std::size_t>(has_value ? 2 : 1, words.size()));
-  }
-  return words;
-}
-
-/// Whether git opens an editor for these words, or asks line by line. Behind a
-/// message they may be words of it.
-bool git_talks(std::span<const std::string_view> words) {
-  using names = std::array<std::string_view, 6>;
-  static constexpr names given{"--message", "--file",    "--reuse-message",
-                               "--no-edit", "--dry-run", "--fixup"};
-  static constexpr names asked{
-      "--patch",     "--interactive",      "--edit",
-      "--edit-todo", "--edit-description", "--continue"};
-  static constexpr names texts{"--annotate", "--sign", "--local-user"};
-  words = git_words(words);
-  if (words.empty()) return false;
-  const auto* act = std::ranges::find(git_acts, words[0], &git_act::name);
-  if (act == std::end(git_acts)) return false;
-  words = words.subspan(1);
-  if (!act->then.empty()) {
-    const auto allowed = words_of(act->then);
-    const auto second = std::ranges::find_if_not(
-        words, [](std::string_view x) { return x.starts_with('-'); });
-    if (second == words.end() ||
-        std::ranges::find(allowed, *second) == allowed.end())
-      return false;
-    words = {second + 1, words.end()};
-  }
-  bool talks = act->always;
-  for (const auto word : words) {
-    if (word == "--") break;
-    if (!act->gives.empty() && is_one_of(word, act->gives, given)) return false;
-    if (is_one_of(word, act->asks, asked)) return true;
-    talks =
-        talks || (!act->writes.empty() && is_one_of(word, act->writes, texts));
-  }
-  return talks;
-}
+constexpr talking_words talking[] = {
+    {"crontab", "-e"},
+    {"docker", "-it -ti", "attach"},
+    {"kubectl", "-it -ti", "edit"},
+    {"node", "-i"},
+    {"npm", "", "init login"},
+    {"podman", "-it -ti", "attach"},
+    {"python", "-i"},
+    {"python3", "-i"},
+    {"screen", "-r -x -R -S"},
+    {"systemctl", "", "edit"},
+    {"tmux", "", "attach a at attach-session new new-session"}};
 
 /// One command of a line.
 struct joined_part {
   std::string_view text;
-  bool reads_pipe = false;
-  bool bound = false;  ///< its output, or its input, is no terminal
+  bool reads_other = false;  ///< its input is a pipe, or a file
+  bool bound = false;        ///< its output is no terminal
 };
 
 /// The commands that `;`, `&&`, `||`, `|`, `&` and line ends join. What stands
@@ -173,14 +61,15 @@ class line_reader {
   void step() {
     const char c = line_[at_];
     const char next = at_ + 1 < line_.size() ? line_[at_ + 1] : '\0';
-    if (c == '\\') {
-      at_ += 2;
-    } else if (c == '\'' || c == '"' || c == '`') {
-      const auto close = line_.find(c, at_ + 1);
-      at_ = close == line_.npos ? line_.size() : close + 1;
-    } else if (c == '$' && next == '(') {
+    if ((c == '$' || c == '<' || c == '>') && next == '(') {
       skip_group();
-    } else if (c == '<' || c == '>') {
+    } else if (c == '#' && (at_ == 0 || is_blank(line_[at_ - 1]))) {
+      at_ = std::min(line_.find('\n', at_), line_.size());  // a comment
+    } else if (c == '<') {
+      part_.reads_other = true;
+      // What stands behind a line of its own here is no command.
+      at_ = next == c ? line_.size() : at_ + 1;
+    } else if (c == '>') {
       // Errors elsewhere are no matter.
       part_.bound = part_.bound || at_ == 0 || line_[at_ - 1] != '2';
       at_ += next == '&' || next == c ? 2 : 1;
@@ -189,8 +78,12 @@ class line_reader {
     } else if (c == '&' || c == '|') {
       join(c, next);
     } else {
-      ++at_;
+      at_ = next_of(line_, at_);
     }
+  }
+
+  static bool is_blank(char c) {
+    return blanks_of_line.find(c) != blanks_of_line.npos;
   }
 
   void join(char c, char next) {
@@ -200,7 +93,7 @@ class line_reader {
     const auto begin = at_;
     at_ += twice || (c == '|' && next == '&') ? 2 : 1;
     end(begin);
-    part_.reads_pipe = c == '|' && !twice;
+    part_.reads_other = c == '|' && !twice;
   }
 
   void skip_group() {
@@ -242,12 +135,14 @@ std::span<const std::string_view> own_words(
                             "exec",  "sudo", "doas", "nice", "command"};
   while (words.size() > 1 &&
          (before.contains(words[0]) || is_assignment(words[0]))) {
-    const bool runs = words[0] == "sudo" || words[0] == "doas" ||
-                      words[0] == "env" || words[0] == "nice";
+    const auto what = words[0];
+    const bool nice = what == "nice";
+    const bool runs = nice || what == "sudo" || what == "doas" ||
+                      what == "env" || what == "time";
     words = words.subspan(1);
     while (runs && words.size() > 1 && words[0].starts_with('-')) {
       const bool has_value =
-          words[0] == "-u" || words[0] == "-g" || words[0] == "-n";
+          words[0] == "-u" || words[0] == "-g" || (nice && words[0] == "-n");
       words = words.subspan(has_value && words.size() > 2 ? 2 : 1);
     }
   }
@@ -261,29 +156,82 @@ bool is_pager(std::string_view name, std::span<const std::string_view> words) {
   return pagers.contains(name) || (editors.contains(name) && reads);
 }
 
+/// It says what it is, or has something to do that asks nobody.
+bool is_given_work(std::string_view name,
+                   std::span<const std::string_view> words) {
+  struct work {
+    std::string_view program, options;
+  };
+  static constexpr work all[] = {
+      {"emacs", "--batch -batch"}, {"gdb", "--batch -batch"},
+      {"lldb", "--batch"},         {"man", "-k -f -w --path"},
+      {"mysql", "-e --execute"},   {"nvim", "--headless"},
+      {"passwd", "-S --status"},   {"psql", "-c --command -f --file -l"},
+      {"top", "-b -bn1 -bn"},      {"npm", "-y --yes"}};
+  static const names always{"--version", "--help", "-V"};
+  const auto has = [&](std::string_view options) {
+    return std::ranges::any_of(
+        words, [&](std::string_view x) { return is_in(options, x); });
+  };
+  if (std::ranges::any_of(
+          words, [](std::string_view x) { return always.contains(x); }))
+    return true;
+  if (name == "ssh" && std::ranges::find(words, "-t") == words.end()) {
+    const auto is_operand = [](std::string_view x) { return x[0] != '-'; };
+    return std::ranges::count_if(words, is_operand) > 1;  // HOST COMMAND
+  }
+  const auto* const x = std::ranges::find(all, name, &work::program);
+  return x != std::end(all) && has(x->options);
+}
+
+/// "-i", "-vi": `rm` and its like ask for each file.
+bool asks_for_files(std::string_view name,
+                    std::span<const std::string_view> words) {
+  return is_in("rm cp mv ln", name) &&
+         std::ranges::any_of(words, [](std::string_view x) {
+           return x.size() > 1 && x[0] == '-' && x[1] != '-' &&
+                  x.find_first_of("iI") != x.npos;
+         });
+}
+
 /// By names and words alone.
 bool is_known_to_talk(std::string_view name,
                       std::span<const std::string_view> words) {
   static const names programs{
-      "vi",    "vim",  "nvim",   "view",     "nano",   "pico",   "emacs",
-      "micro", "hx",   "less",   "more",     "most",   "man",    "info",
-      "top",   "htop", "btop",   "tig",      "mc",     "watch",  "lazygit",
-      "ssh",   "sftp", "gdb",    "lldb",     "psql",   "mysql",  "screen",
-      "tmux",  "fzf",  "dialog", "whiptail", "visudo", "passwd", "sudoedit"};
+      "vi",    "vim",    "nvim",     "view",   "vimdiff", "nano",    "pico",
+      "emacs", "micro",  "hx",       "less",   "more",    "most",    "man",
+      "info",  "top",    "htop",     "btop",   "tig",     "watch",   "lazygit",
+      "ssh",   "sftp",   "gdb",      "lldb",   "psql",    "mysql",   "su",
+      "fzf",   "dialog", "whiptail", "visudo", "passwd",  "sudoedit"};
   // They ask line by line where they are given nothing to do.
-  static const names alone{"sh",   "bash",    "zsh",     "fish", "dash",
-                           "bc",   "python",  "python3", "node", "ipython",
-                           "ghci", "sqlite3", "irb",     "lua",  "redis-cli"};
-  if (programs.contains(name) || (words.empty() && alone.contains(name)))
+  static const names alone{"sh",   "bash",    "zsh",  "fish",    "dash",
+                           "bc",   "python",  "node", "python3", "ipython",
+                           "ghci", "sqlite3", "irb",  "lua",     "redis-cli",
+                           "tmux", "screen",  "mc"};
+  if (is_given_work(name, words)) return false;
+  if (programs.contains(name) || asks_for_files(name, words)) return true;
+  const auto operand = std::ranges::find_if_not(
+      words, [](std::string_view x) { return x.starts_with('-'); });
+  const auto options = std::ranges::subrange(words.begin(), operand);
+  static const names quiet{"-l", "-i", "-q", "--login"};
+  if (alone.contains(name) && operand == words.end() &&
+      std::ranges::all_of(options,
+                          [](std::string_view x) { return quiet.contains(x); }))
     return true;
-  if (name == "sqlite3" && words.size() == 1 && !words[0].starts_with('-'))
-    return true;  // a file, and nothing to do with it
+  if (name == "sqlite3" && words.size() == 1) return true;  // a file alone
+  if (name == "gh")
+    return is_in("auth", words.empty() ? "" : words[0]) &&
+           is_in("login", words.back());
   const auto* x = std::ranges::find(talking, name, &talking_words::program);
   if (x == std::end(talking)) return false;
-  const auto some = words_of(x->words);
-  return std::ranges::any_of(words, [&](std::string_view word) {
-    return std::ranges::find(some, word) != some.end();
-  });
+  // Those of containers stand behind `run` and `exec`.
+  const bool anywhere = x->options.find("-it") != x->options.npos;
+  const auto looked =
+      anywhere ? std::ranges::subrange(words.begin(), words.end()) : options;
+  return (operand != words.end() && is_in(x->words, *operand)) ||
+         std::ranges::any_of(looked, [&](std::string_view word) {
+           return is_in(x->options, word);
+         });
 }
 
 bool git_wants(std::span<const std::string_view> words,
@@ -299,19 +247,38 @@ bool git_wants(std::span<const std::string_view> words,
   return wants_terminal(meant);
 }
 
+/// "GIT_EDITOR=true git rebase": it opens none that anybody would see.
+bool names_other_editor(std::string_view text) {
+  for (const std::string_view name : {"EDITOR=", "core.editor="}) {
+    const auto at = text.find(name);
+    if (at == text.npos) continue;
+    auto value = text.substr(at + name.size());
+    value = value.substr(0, value.find_first_of(blanks_of_line));
+    value.remove_prefix(value.rfind('/') + 1);
+    static const names seen{"vi",    "vim",   "nvim", "nano",
+                            "emacs", "micro", "hx"};
+    if (!seen.contains(value)) return true;
+  }
+  return false;
+}
+
 bool part_wants(const joined_part& part, const git_aliases& aliases) {
   auto text = part.text;
   const auto begin = std::min(text.find_first_not_of(" \t("), text.size());
   const auto end = text.find_last_not_of(" \t)");
   if (begin == text.size() || end == text.npos || part.bound) return false;
   text = text.substr(begin, end + 1 - begin);
-  const auto all = words_of(text);
+  const auto all = line_words(text);
   const auto words = own_words(all);
   if (words.empty()) return false;
   auto name = words[0];
   name.remove_prefix(name.rfind('/') + 1);  // npos + 1 is 0
   const auto behind = words.subspan(1);
-  if (part.reads_pipe) return is_pager(name, behind);
+  if (names_other_editor(text)) return false;
+  // "sudo -i" is a shell.
+  if (name.starts_with('-') || name == "sudo")
+    return is_in("-i -s", words.back());
+  if (part.reads_other) return is_pager(name, behind);
   return is_known_to_talk(name, behind) ||
          (name == "git" && git_wants(behind, aliases));
 }

@@ -65,11 +65,11 @@ void output_spool::append(std::string_view text, std::string_view all) {
     whole_.write(all);
   else
     all_.append(all);
-  if (text.empty()) return;
-  bytes_ += text.size();
+  bytes_ += all.size();
+  passed_ += text.size();
   line_ends_ +=
-      static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
-  open_line_ = text.back() != '\n';
+      static_cast<std::uint64_t>(std::count(all.begin(), all.end(), '\n'));
+  if (!all.empty()) open_line_ = all.back() != '\n';
   if (tail_.empty() && head_.size() < half_) {
     const auto part = cut_utf8(text, half_ - head_.size());
     head_.append(part);
@@ -93,7 +93,7 @@ void output_spool::spill() {
 std::string output_spool::text() const {
   if (!is_too_long()) return head_ + tail_;
   const auto end = tail_utf8(tail_, half_);
-  const auto left_out = bytes_ - head_.size() - end.size();
+  const auto left_out = passed_ - head_.size() - end.size();
   auto result = head_;
   if (!result.empty() && result.back() != '\n') result += '\n';
   result += "[... " + std::to_string(left_out) + " bytes left out ...]\n";
@@ -106,7 +106,7 @@ std::uint64_t output_spool::lines() const noexcept {
 }
 
 bool output_spool::is_too_long() const noexcept {
-  return bytes_ - head_.size() > half_;
+  return passed_ - head_.size() > half_;
 }
 
 void row_states::feed(std::string_view text, std::string& out) {

@@ -33,6 +33,7 @@ class output_spool {
   /// much is left out.
   [[nodiscard]] std::string text() const;
 
+  /// Of all, in the text or not.
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] std::uint64_t lines() const noexcept;
   /// The text is not all.
@@ -53,6 +54,7 @@ class output_spool {
   std::string tail_;  ///< up to twice `half_` long, then shortened
   std::string all_;   ///< while it is not in the file
   std::uint64_t bytes_ = 0;
+  std::uint64_t passed_ = 0;  ///< bytes of the text and its middle
   std::uint64_t line_ends_ = 0;
   bool open_line_ = false;
   bool spilled_ = false;
