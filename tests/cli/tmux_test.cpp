@@ -236,11 +236,13 @@ TEST_CASE("tmux keeps what stands above a program that was killed") {
   REQUIRE(pane.shows("/help shows"));
   // A screen of before, which was left in order.
   pane.type("'!!printf \"\\033[?1049h\\033[?1049l\"' Enter");
-  REQUIRE(pane.shows("not what it showed."));
+  REQUIRE(pane.shows("not what it showed.\n\n>"));
   pane.type("'!seq 501 509' Enter");
-  REQUIRE(pane.shows("\n509\n"));
+  REQUIRE(pane.shows("\n509\n\n>"));
   pane.type("'!!kill -9 $$' Enter");
-  REQUIRE(pane.shows("exit status 137\n"));
+  REQUIRE(
+      pane.shows("exit status 137\nThe model is told that it ran, not what it "
+                 "showed.\n\n>"));
   pane.type("'!echo e''nd' Enter");
   REQUIRE(pane.shows("\nend\n"));
   const auto text = pane.text();
