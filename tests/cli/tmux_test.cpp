@@ -225,6 +225,7 @@ void press(const tmux_pane& pane, const std::string& keys) {
 }  // namespace
 
 TEST_CASE("tmux keeps what stands above a program that was killed") {
+  if (!has_terminals()) return skip(no_terminals);
   if (!has_tmux()) return skip(no_tmux);
   const temp_folder folder;
   folder.write("s.toml", "[[steps]]\ntext = \"hi\"\n");
