@@ -23,9 +23,22 @@ namespace riffle::cli {
 
 namespace {
 
-/// `told`: what the model reads of its output.
+std::string why_no_cd(const std::string& command) {
+  std::error_code gone;
+  return "A cd alone changes nothing: each command has a shell of its own, "
+         "in " +
+         std::filesystem::current_path(gone).string() + ". !" + command +
+         " && COMMAND runs one there.";
+}
+
+/// The last row of what it wrote is open.
+bool has_open_row(const shell_result& x) {
+  return !x.output.empty() && !x.output.ends_with('\n');
+}
+
+/// `told`: what the model reads of its output. `stopped`: by a Ctrl-C.
 std::vector<std::string> notes_of(const shell_result& x,
-                                  const std::string& told) {
+                                  const std::string& told, bool stopped) {
   std::vector<std::string> out;
   if (x.status != 0)
     out.push_back("exit status " + std::to_string(x.status) +
@@ -37,6 +50,10 @@ std::vector<std::string> notes_of(const shell_result& x,
   const auto gone = x.output.size() - told.size();
   if (auto how = read_by_model(told, x.wrote - gone); !how.empty())
     out.push_back(std::move(how));
+  const bool no_editor =
+      x.status != 0 && told.find(tools::no_editor) != told.npos;
+  if (no_editor || (has_open_row(x) && !stopped && ends_as_question(told)))
+    out.emplace_back("It had no keyboard: with !! in front it has yours.");
   return out;
 }
 
@@ -74,13 +91,7 @@ void conversation::tell_meanwhile(std::size_t texts) {
 }
 
 void conversation::shell(const std::string& command, interrupts& signals) {
-  if (only_changes_folder(command)) {
-    std::error_code gone;
-    return note(
-        "A cd alone changes nothing: each command has a shell of its own, in " +
-        std::filesystem::current_path(gone).string() + ". !" + command +
-        " && COMMAND runs one there.");
-  }
+  if (only_changes_folder(command)) return note(why_no_cd(command));
   // Behind one mark a second one is the shell's own, and has a blank.
   if (command.size() > 1 && command[0] == '!' && command[1] != ' ')
     return shell_at_terminal(command.substr(1), signals);
@@ -90,8 +101,8 @@ void conversation::shell(const std::string& command, interrupts& signals) {
   if (wants || signals.asked_to_stop()) {
     signals.lend(false);
     if (!signals.asked_to_stop()) return shell_at_terminal(command, signals);
-    prompt_.take_over(true, false);
-    return note("It did not run.");
+    note("It did not run.");
+    return tell_meanwhile(prompt_.take_over(true, false));
   }
   safe_output shown{color_ && can_erase()};
   bool secret = false;  // it asked for something without showing it
@@ -111,10 +122,9 @@ void conversation::shell(const std::string& command, interrupts& signals) {
            }});
   signals.lend(false);
   io_.err.write(shown.end());
-  const bool open_row =
-      result && !result->output.empty() && !result->output.ends_with('\n');
   const bool stopped = signals.asked_to_stop();
-  if (open_row || (stopped && !can_erase())) io_.err.write("\n");
+  if ((result && has_open_row(*result)) || (stopped && !can_erase()))
+    io_.err.write("\n");
   const auto typed = prompt_.take_over(stopped, secret);
   if (!result) {
     complain(result.error());
@@ -122,11 +132,7 @@ void conversation::shell(const std::string& command, interrupts& signals) {
   }
   // What is spelled is longer.
   const auto told = both_ends_of(seen_lines(result->output, io_.err.columns()));
-  for (const auto& x : notes_of(*result, told)) note(x);
-  const bool no_editor =
-      result->status != 0 && told.find(tools::no_editor) != told.npos;
-  if (no_editor || (open_row && !stopped && ends_as_question(told)))
-    note("It had no keyboard: with !! in front it has yours.");
+  for (const auto& x : notes_of(*result, told, stopped)) note(x);
   tell_of(shell_context(command, result->status, told));
   tell_meanwhile(typed);
 }
